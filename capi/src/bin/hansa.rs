@@ -1,0 +1,3 @@
+//! The `hansa` command.
+
+fn main() {}

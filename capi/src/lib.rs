@@ -1,0 +1,1 @@
+//! libhsa-runtime64.so.1 and the hansa command

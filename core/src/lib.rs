@@ -1,0 +1,1 @@
+//! The HSA machine model: agents, memory, signals, queues, executables, plugins

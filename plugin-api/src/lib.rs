@@ -1,0 +1,1 @@
+//! The stable contract between the Hansa runtime and its plugins

@@ -1,0 +1,1 @@
+//! The AMD extension as a loadable plugin

@@ -1,0 +1,1 @@
+//! The AMD extension: hsa_amd_* and the vendor tables

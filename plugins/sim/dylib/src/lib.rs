@@ -1,0 +1,1 @@
+//! The software GPU as a loadable plugin

@@ -1,0 +1,1 @@
+//! A software GPU: runs AMDGPU code objects on the CPU

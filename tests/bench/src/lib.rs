@@ -1,0 +1,1 @@
+//! Benchmarks that compare two things in one run and print ratios

@@ -1,0 +1,1 @@
+//! A plugin whose behaviour a file beside it chooses

@@ -1,0 +1,1 @@
+//! End-to-end tests: C clients, virtual kernel devices, plugins
