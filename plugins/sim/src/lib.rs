@@ -1,1 +1,3 @@
 //! A software GPU: runs AMDGPU code objects on the CPU
+
+pub mod isa;
