@@ -1,0 +1,233 @@
+//! The system seam: every contact that a kernel-facing plugin has with the operating system.
+//!
+//! A driver takes an [`Arc<dyn System>`](System). The real one is [`LinuxSystem`]; a virtual kernel answers the
+//! same calls in tests. Nothing is mocked higher than this.
+
+use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+use std::fmt;
+use std::path::Path;
+
+/// A system error number.
+pub type Errno = rustix::io::Errno;
+
+/// What a mapping may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapAccess {
+    /// The process may read it.
+    pub read: bool,
+    /// The process may write it.
+    pub write: bool,
+    /// The process may execute it.
+    pub execute: bool,
+}
+
+/// A file that [`System::open`] opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct File(pub i32);
+
+/// The operating system, as a driver sees it.
+pub trait System: Send + Sync + fmt::Debug {
+    /// Opens a path for reading and writing (or only reading), closed on exec.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    fn open(&self, path: &Path, write: bool) -> Result<File, Errno>;
+
+    /// Closes a file.
+    fn close(&self, file: File);
+
+    /// Runs an ioctl on a file.
+    ///
+    /// # Safety
+    ///
+    /// `argument` must point at what the request number `code` reads and writes.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    unsafe fn ioctl(&self, file: File, code: u32, argument: *mut u8) -> Result<i32, Errno>;
+
+    /// Maps `bytes` of a file (or of nothing, when `file` is `None`) at an address, or anywhere when it is null.
+    /// With an address the range there is replaced.
+    ///
+    /// # Safety
+    ///
+    /// A range that is replaced must not be in use.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    unsafe fn mmap(
+        &self,
+        address: *mut u8,
+        bytes: usize,
+        access: MapAccess,
+        file: Option<File>,
+        offset: u64,
+    ) -> Result<*mut u8, Errno>;
+
+    /// Unmaps a range.
+    ///
+    /// # Safety
+    ///
+    /// Nothing may use the range any more.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    unsafe fn munmap(&self, address: *mut u8, bytes: usize) -> Result<(), Errno>;
+
+    /// Waits until a file is readable, at most `timeout_ms` milliseconds (-1: for ever). Answers whether it is.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    fn poll(&self, file: File, timeout_ms: i32) -> Result<bool, Errno>;
+
+    /// Reads a whole small file.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Errno>;
+
+    /// The names in a directory, sorted.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    fn read_dir(&self, path: &Path) -> Result<Vec<String>, Errno>;
+
+    /// Bytes of a page.
+    fn page_size(&self) -> usize;
+}
+
+/// The operating system itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinuxSystem;
+
+fn errno_of(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+impl System for LinuxSystem {
+    fn open(&self, path: &Path, write: bool) -> Result<File, Errno> {
+        let access = if write { OFlags::RDWR } else { OFlags::RDONLY };
+        loop {
+            match rustix::fs::open(path, access | OFlags::CLOEXEC, Mode::empty()) {
+                Ok(file) => return Ok(File(file.into_raw_fd())),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn close(&self, file: File) {
+        // SAFETY: the number came from `open`, and its owner closes it once.
+        drop(unsafe { OwnedFd::from_raw_fd(file.0) });
+    }
+
+    unsafe fn ioctl(&self, file: File, code: u32, argument: *mut u8) -> Result<i32, Errno> {
+        loop {
+            // SAFETY: the caller says that `argument` fits `code`.
+            let result = unsafe { libc::ioctl(file.0, libc::c_ulong::from(code), argument) };
+            if result >= 0 {
+                return Ok(result);
+            }
+            match errno_of(&std::io::Error::last_os_error()) {
+                Errno::INTR | Errno::AGAIN => {}
+                error => return Err(error),
+            }
+        }
+    }
+
+    unsafe fn mmap(
+        &self,
+        address: *mut u8,
+        bytes: usize,
+        access: MapAccess,
+        file: Option<File>,
+        offset: u64,
+    ) -> Result<*mut u8, Errno> {
+        let mut protection = libc::PROT_NONE;
+        for (wanted, bit) in [
+            (access.read, libc::PROT_READ),
+            (access.write, libc::PROT_WRITE),
+            (access.execute, libc::PROT_EXEC),
+        ] {
+            if wanted {
+                protection |= bit;
+            }
+        }
+        let mut flags = if file.is_some() {
+            libc::MAP_SHARED
+        } else {
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS
+        };
+        if !address.is_null() {
+            flags |= libc::MAP_FIXED;
+        }
+        let offset = libc::off_t::try_from(offset).map_err(|_| Errno::OVERFLOW)?;
+        // SAFETY: the caller says that a range that is replaced is not in use.
+        let result = unsafe {
+            libc::mmap(
+                address.cast(),
+                bytes,
+                protection,
+                flags,
+                file.map_or(-1, |f| f.0),
+                offset,
+            )
+        };
+        if result == libc::MAP_FAILED {
+            return Err(errno_of(&std::io::Error::last_os_error()));
+        }
+        Ok(result.cast())
+    }
+
+    unsafe fn munmap(&self, address: *mut u8, bytes: usize) -> Result<(), Errno> {
+        // SAFETY: the caller says that nothing uses the range any more.
+        unsafe { rustix::mm::munmap(address.cast(), bytes) }
+    }
+
+    fn poll(&self, file: File, timeout_ms: i32) -> Result<bool, Errno> {
+        // SAFETY: the caller owns the file and keeps it open during the call.
+        let borrowed = unsafe { BorrowedFd::borrow_raw(file.0) };
+        let mut one = libc::pollfd {
+            fd: borrowed.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one `pollfd` is passed.
+        let ready = unsafe { libc::poll(&raw mut one, 1, timeout_ms) };
+        if ready < 0 {
+            return Err(errno_of(&std::io::Error::last_os_error()));
+        }
+        Ok(ready > 0)
+    }
+
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Errno> {
+        std::fs::read(path).map_err(|e| errno_of(&e))
+    }
+
+    fn read_dir(&self, path: &Path) -> Result<Vec<String>, Errno> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(path).map_err(|e| errno_of(&e))? {
+            names.push(
+                entry
+                    .map_err(|e| errno_of(&e))?
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned(),
+            );
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn page_size(&self) -> usize {
+        rustix::param::page_size()
+    }
+}
