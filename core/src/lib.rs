@@ -1,1 +1,2 @@
 //! The HSA machine model: agents, memory, signals, queues, executables, plugins
+pub mod loader;
