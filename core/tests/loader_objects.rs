@@ -46,12 +46,7 @@ fn versions_2_to_5_are_recognised_with_their_target() {
         (5, "gfx1100", "gfx1100"),
     ];
     for (version, cpu, expected) in cases {
-        let recipe = Recipe {
-            cpu,
-            version,
-            options,
-            ..VARS
-        };
+        let recipe = Recipe { cpu, version, ..VARS };
         let Some(bytes) = recipe.build() else { return };
         let object = CodeObject::parse(&bytes).expect(expected);
         let minor = u32::from(version == 2);

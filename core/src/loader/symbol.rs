@@ -82,6 +82,10 @@ impl<'data> Table<'data> {
             .sections
             .get(index)
             .ok_or_else(|| broken("a symbol table's section index is out of range", header))?;
+        let kind = section.sh_type(LE);
+        if kind != SHT_SYMTAB && kind != SHT_DYNSYM {
+            return Err(broken("a section that should be a symbol table is none", header));
+        }
         let sections = SectionTable::new(elf.sections, StringTable::default());
         let table = SymbolTable::parse(LE, elf.data, &sections, SectionIndex(index), section)
             .map_err(|_| broken("a symbol table or its strings lie outside of the file", header))?;
