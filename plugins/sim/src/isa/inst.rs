@@ -26,214 +26,7 @@
 //! `v_swap_b32` exchanges `dst` and `src[0]`.
 //! Atomics name their data register in `dst` as well exactly when they return the old value.
 
-use super::target::TargetSet;
-
-/// An encoding family: which fields an instruction word has and which table its opcode indexes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
-    /// Scalar, two sources.
-    Sop2,
-    /// Scalar with a 16-bit immediate.
-    Sopk,
-    /// Scalar, one source.
-    Sop1,
-    /// Scalar compare.
-    Sopc,
-    /// Program control.
-    Sopp,
-    /// Scalar memory.
-    Smem,
-    /// Vector, two sources.
-    Vop2,
-    /// Vector, one source.
-    Vop1,
-    /// Vector compare.
-    Vopc,
-    /// Vector, 64-bit encoding, up to three sources.
-    Vop3,
-    /// Packed, mixed-precision, dot-product and matrix vector instructions.
-    Vop3p,
-    /// Untyped buffer access.
-    Mubuf,
-    /// Typed buffer access.
-    Mtbuf,
-    /// Image access.
-    Mimg,
-    /// Local and global data share.
-    Ds,
-    /// Memory access by flat address.
-    Flat,
-    /// Memory access known to be global.
-    Global,
-    /// Memory access known to be scratch.
-    Scratch,
-    /// Vertex parameter interpolation.
-    Vintrp,
-    /// Export.
-    Exp,
-}
-
-impl Family {
-    /// Every family.
-    pub const ALL: [Self; 20] = [
-        Self::Sop2,
-        Self::Sopk,
-        Self::Sop1,
-        Self::Sopc,
-        Self::Sopp,
-        Self::Smem,
-        Self::Vop2,
-        Self::Vop1,
-        Self::Vopc,
-        Self::Vop3,
-        Self::Vop3p,
-        Self::Mubuf,
-        Self::Mtbuf,
-        Self::Mimg,
-        Self::Ds,
-        Self::Flat,
-        Self::Global,
-        Self::Scratch,
-        Self::Vintrp,
-        Self::Exp,
-    ];
-
-    /// The family's name in AMD's manuals.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sop2 => "SOP2",
-            Self::Sopk => "SOPK",
-            Self::Sop1 => "SOP1",
-            Self::Sopc => "SOPC",
-            Self::Sopp => "SOPP",
-            Self::Smem => "SMEM",
-            Self::Vop2 => "VOP2",
-            Self::Vop1 => "VOP1",
-            Self::Vopc => "VOPC",
-            Self::Vop3 => "VOP3",
-            Self::Vop3p => "VOP3P",
-            Self::Mubuf => "MUBUF",
-            Self::Mtbuf => "MTBUF",
-            Self::Mimg => "MIMG",
-            Self::Ds => "DS",
-            Self::Flat => "FLAT",
-            Self::Global => "GLOBAL",
-            Self::Scratch => "SCRATCH",
-            Self::Vintrp => "VINTRP",
-            Self::Exp => "EXP",
-        }
-    }
-}
-
-/// How the bits of an operand are to be read. It decides what an inline constant stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Ty {
-    /// No operand.
-    None,
-    /// Untyped bits (of `dwords` dwords; 16-bit untyped is [`Ty::B16`]).
-    B32,
-    /// 16 untyped bits.
-    B16,
-    /// 64 untyped bits.
-    B64,
-    /// Signed 16-bit integer.
-    I16,
-    /// Unsigned 16-bit integer.
-    U16,
-    /// Signed 32-bit integer.
-    I32,
-    /// Unsigned 32-bit integer.
-    U32,
-    /// Signed 64-bit integer.
-    I64,
-    /// Unsigned 64-bit integer.
-    U64,
-    /// Half precision.
-    F16,
-    /// Single precision.
-    F32,
-    /// Double precision.
-    F64,
-    /// Two 16-bit integers.
-    PkI16,
-    /// Two half-precision numbers.
-    PkF16,
-    /// Two single-precision numbers in two dwords.
-    PkF32,
-    /// Two dwords.
-    PkB32,
-}
-
-/// One operand of a row: how many dwords it spans and how its bits are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Slot {
-    /// What kind of field holds the operand.
-    pub kind: SlotKind,
-    /// Width in registers of 32 bits; 16-bit operands have 1.
-    pub dwords: u8,
-    /// How the bits are read.
-    pub ty: Ty,
-}
-
-impl Slot {
-    /// No operand.
-    pub const NONE: Self = Self {
-        kind: SlotKind::None,
-        dwords: 0,
-        ty: Ty::None,
-    };
-
-    /// Whether the row has this operand.
-    #[must_use]
-    pub const fn is_some(self) -> bool {
-        !matches!(self.kind, SlotKind::None)
-    }
-}
-
-/// Which register files and constants an operand field can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SlotKind {
-    /// No operand.
-    None,
-    /// A vector register (or an accumulation register where the encoding has a bit for it).
-    Vgpr,
-    /// An accumulation register.
-    Agpr,
-    /// A scalar register or scalar special register.
-    Sgpr,
-    /// A scalar source: scalar registers, inline constants, literals.
-    Ssrc,
-    /// Any source: scalar sources and vector registers.
-    Vsrc,
-    /// Vector or accumulation registers and inline constants (matrix accumulators).
-    Asrc,
-    /// VCC, implied by the encoding.
-    Vcc,
-    /// A 32-bit literal that is part of the instruction.
-    Literal,
-    /// The destination register, read as well.
-    Dst,
-}
-
-/// An instruction as the tables describe it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Row {
-    /// The encoding.
-    pub family: Family,
-    /// The opcode within the encoding.
-    pub opcode: u16,
-    /// The mnemonic without `_e32`, `_e64`, `_sdwa`, `_dpp`.
-    pub name: &'static str,
-    /// Where it exists.
-    pub targets: TargetSet,
-    /// The destination.
-    pub dst: Slot,
-    /// The second, scalar destination: carry or condition mask.
-    pub sdst: Slot,
-    /// The sources, in the order of [`Inst::src`].
-    pub src: [Slot; 4],
-}
+use super::row::{Family, Row};
 
 /// A register that is not a numbered SGPR or VGPR. 64-bit operands name the low half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -498,4 +291,27 @@ pub struct DecodeError {
     pub opcode: Option<u16>,
     /// What is wrong.
     pub reason: &'static str,
+}
+
+impl Inst {
+    /// Registers that the data of an image instruction takes, before any of them is known to be
+    /// unused: one per component of DMASK (four for gathers), half of that when D16 packs pairs,
+    /// and one more for TFE or LWE.
+    #[must_use]
+    pub fn image_data_dwords(&self) -> u8 {
+        let row = self.row;
+        let slot = if row.src[3].is_some() { row.src[3] } else { row.dst };
+        let atomic = row.forms.contains(super::row::Forms::ATOMIC);
+        let components = match slot.dwords {
+            4 => 4,
+            _ if atomic => slot.dwords,
+            _ => u8::try_from(self.mods.dmask.count_ones()).unwrap_or(4).max(1),
+        };
+        let packed = if self.mods.d16 && !atomic {
+            components.div_ceil(2)
+        } else {
+            components
+        };
+        packed + u8::from(self.mods.tfe || self.mods.lwe)
+    }
 }

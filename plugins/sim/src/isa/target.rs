@@ -101,3 +101,16 @@ impl TargetSet {
         self.0 & other.0 != 0
     }
 }
+
+impl TargetSet {
+    /// gfx900 alone.
+    pub(super) const GFX900: Self = Self::of(&[Target::Gfx900]);
+    /// gfx906 and later.
+    pub(super) const GFX906_UP: Self = Self::of(&[Target::Gfx906, Target::Gfx908, Target::Gfx90a]);
+    /// gfx908 and later.
+    pub(super) const GFX908_UP: Self = Self::of(&[Target::Gfx908, Target::Gfx90a]);
+    /// gfx90a alone.
+    pub(super) const GFX90A: Self = Self::of(&[Target::Gfx90a]);
+    /// Up to gfx908.
+    pub(super) const TO_GFX908: Self = Self::of(&[Target::Gfx900, Target::Gfx906, Target::Gfx908]);
+}

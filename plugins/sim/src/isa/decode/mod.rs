@@ -1,0 +1,163 @@
+//! From bytes to [`Inst`].
+//!
+//! The leading bits of the first dword name the encoding family ("Vega" ISA, chapter 13, Microcode
+//! Formats); each family then has its opcode at a fixed place, and the row says what the other
+//! fields hold. Bits that no field of the row uses are ignored, as hardware does.
+
+mod memory;
+mod operand;
+mod scalar;
+mod vector;
+
+use super::inst::{DecodeError, Inst, Mods, Operand};
+use super::row::{Family, SlotKind};
+use super::table;
+use super::target::Target;
+
+/// Decodes the instruction at the start of `bytes`.
+///
+/// # Errors
+///
+/// When the bytes are no instruction of `target`, or stop before its end.
+pub fn decode(target: Target, bytes: &[u8]) -> Result<Inst, DecodeError> {
+    let mut code = Code {
+        target,
+        bytes,
+        word: 0,
+        family: None,
+        opcode: None,
+    };
+    code.word = code.dword(0)?;
+    let word = code.word;
+    match word >> 26 {
+        0..=0x1f => match word >> 25 {
+            0x3f => vector::vop1(&mut code),
+            0x3e => vector::vopc(&mut code),
+            _ => vector::vop2(&mut code),
+        },
+        0x20..=0x2f => match word >> 23 {
+            0x17d => scalar::sop1(&mut code),
+            0x17e => scalar::sopc(&mut code),
+            0x17f => scalar::sopp(&mut code),
+            _ if word >> 28 == 0xb => scalar::sopk(&mut code),
+            _ => scalar::sop2(&mut code),
+        },
+        0x30 => scalar::smem(&mut code),
+        0x31 => memory::exp(&mut code),
+        0x34 if word >> 23 == 0x1a7 => vector::vop3p(&mut code),
+        0x34 => vector::vop3(&mut code),
+        0x35 => vector::vintrp(&mut code),
+        0x36 => memory::ds(&mut code),
+        0x37 => memory::flat(&mut code),
+        0x38 => memory::mubuf(&mut code),
+        0x3a => memory::mtbuf(&mut code),
+        0x3c => memory::mimg(&mut code),
+        _ => Err(code.error("no encoding family starts like this")),
+    }
+}
+
+/// The bytes under decoding and what is known of them so far, for errors.
+struct Code<'a> {
+    target: Target,
+    bytes: &'a [u8],
+    word: u32,
+    family: Option<Family>,
+    opcode: Option<u16>,
+}
+
+impl Code<'_> {
+    /// Dword `n` after the start.
+    fn dword(&self, n: usize) -> Result<u32, DecodeError> {
+        let bytes = self.bytes.get(4 * n..4 * n + 4).and_then(|b| b.try_into().ok());
+        bytes
+            .map(u32::from_le_bytes)
+            .ok_or_else(|| self.error("the code ends within an instruction"))
+    }
+
+    fn error(&self, reason: &'static str) -> DecodeError {
+        DecodeError {
+            word: self.word,
+            family: self.family,
+            opcode: self.opcode,
+            reason,
+        }
+    }
+
+    /// Bits `low` to `low + len - 1` of the first dword.
+    fn bits(&self, low: u32, len: u32) -> u32 {
+        bits(self.word, low, len)
+    }
+
+    /// Starts an instruction of `size` dwords with the opcode in bits `low..low + len`.
+    fn start(&mut self, family: Family, low: u32, len: u32, dwords: u8) -> Result<Inst, DecodeError> {
+        let opcode = field16(self.bits(low, len));
+        self.family = Some(family);
+        self.opcode = Some(opcode);
+        let row = table::row(self.target, family, opcode)
+            .ok_or_else(|| self.error("the processor has no such opcode"))?;
+        Ok(Inst {
+            row,
+            size: 4 * dwords,
+            dst: Operand::None,
+            sdst: Operand::None,
+            src: [Operand::None; 4],
+            imm: 0,
+            mods: Mods::default(),
+        })
+    }
+
+    /// Fills the operands that the row implies and returns the finished instruction.
+    fn finish(&self, mut inst: Inst) -> Inst {
+        for n in 0..4 {
+            match inst.row.src[n].kind {
+                SlotKind::Vcc => inst.src[n] = operand::VCC,
+                SlotKind::Dst => inst.src[n] = inst.dst,
+                _ => {}
+            }
+        }
+        if inst.row.sdst.kind == SlotKind::Vcc && inst.sdst == Operand::None {
+            inst.sdst = operand::VCC;
+        }
+        inst
+    }
+}
+
+/// Bits `low` to `low + len - 1` of `word`.
+fn bits(word: u32, low: u32, len: u32) -> u32 {
+    (word >> low) & ((1 << len) - 1)
+}
+
+/// Bit `n` of `word`.
+fn bit(word: u32, n: u32) -> bool {
+    word >> n & 1 != 0
+}
+
+/// A field of at most eight bits.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "callers pass fields of at most eight bits"
+)]
+fn field8(value: u32) -> u8 {
+    value as u8
+}
+
+/// A field of at most sixteen bits.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "callers pass fields of at most sixteen bits"
+)]
+fn field16(value: u32) -> u16 {
+    value as u16
+}
+
+/// The low `len` bits as a signed number.
+#[expect(clippy::cast_possible_wrap, reason = "two's complement is what is asked for")]
+fn signed(value: u32, len: u32) -> i32 {
+    ((value << (32 - len)) as i32) >> (32 - len)
+}
+
+/// An immediate of at most 31 bits.
+#[expect(clippy::cast_possible_wrap, reason = "callers pass fields of at most 31 bits")]
+fn unsigned(value: u32) -> i32 {
+    value as i32
+}
