@@ -1,0 +1,310 @@
+//! Configuration: one file in TOML, and variables over it.
+//!
+//! Read in this order, later over earlier: `/etc/hsa/hsa.conf`, then `hsa/hsa.conf` in the user's
+//! configuration directory, then variables. `HANSA_CONFIG` names one file to read in place of
+//! both. Every setting knows where its value came from; what could not be used is a warning, and
+//! the value that was there before holds.
+
+mod cu_mask;
+mod environment;
+pub(crate) mod file;
+mod gfx_version;
+mod sections;
+mod setting;
+mod value;
+pub mod variables;
+mod visible_devices;
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use toml_edit::{DocumentMut, Item, Table};
+
+pub use self::cu_mask::CuMask;
+pub use self::environment::Environment;
+pub use self::gfx_version::GfxVersion;
+pub use self::sections::{Debug, Hsa, Memory, Plugins, Runtime, Settings};
+pub use self::setting::{Origin, Setting, Warning};
+pub use self::value::{
+    Bytes, Count, Dialect, Level, Libraries, Megabytes, Paths, Priorities, QueueSize, Seconds, Value,
+};
+pub use self::variables::{Use, Variable, VARIABLES};
+pub use self::visible_devices::{Visible, VisibleDevices};
+
+/// What configuration is read from.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// The directory that `/etc` is looked for in: `/`, or a temporary one in a test.
+    pub root: PathBuf,
+    /// The variables.
+    pub environment: Environment,
+}
+
+impl Inputs {
+    /// The files and variables of this process.
+    pub fn of_process() -> Self {
+        Self {
+            root: "/".into(),
+            environment: Environment::of_process(),
+        }
+    }
+}
+
+/// One line of `hansa config`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// `section.key`.
+    pub key: String,
+    /// The value as TOML writes it.
+    pub value: String,
+    /// Where it came from.
+    pub origin: Origin,
+    /// What the setting does.
+    pub doc: &'static str,
+}
+
+/// The configuration of a runtime.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// The settings.
+    pub settings: Settings,
+    /// The GPU version to report for single nodes, by the driver's node number.
+    pub override_gfx_version_of_node: BTreeMap<u32, Setting<GfxVersion>>,
+    /// The files that were read, in order.
+    pub files: Vec<PathBuf>,
+    /// What could not be used.
+    pub warnings: Vec<Warning>,
+    backends: DocumentMut,
+    driver_variables: BTreeMap<String, String>,
+}
+
+impl Config {
+    /// Reads the configuration.
+    pub fn load(inputs: &Inputs) -> Self {
+        let mut config = Self::default();
+        for name in inputs.environment.dropped() {
+            config.warn_variable(
+                name,
+                "ignored: this program runs with more rights than its caller".into(),
+            );
+        }
+        config.read_files(inputs);
+        config.read_variables(&inputs.environment);
+        config
+    }
+
+    /// The GPU version to report for a driver's node, if one is configured.
+    pub fn gfx_version_of_node(&self, node: u32) -> Option<GfxVersion> {
+        let of_node = self
+            .override_gfx_version_of_node
+            .get(&node)
+            .map(|setting| setting.value);
+        of_node.or(self.settings.hsa.override_gfx_version.value)
+    }
+
+    /// Every setting with its value and origin, in the order of the sections.
+    pub fn entries(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        self.settings.clone().for_each(&mut |slot| {
+            entries.push(Entry {
+                key: format!("{}.{}", slot.section, slot.key),
+                value: slot.setting.show(),
+                origin: slot.setting.origin().clone(),
+                doc: slot.doc,
+            });
+        });
+        entries.extend(
+            self.override_gfx_version_of_node
+                .iter()
+                .map(|(node, setting)| Entry {
+                    key: format!("hsa.override_gfx_version_{node}"),
+                    value: value::quoted(&setting.value.to_string()),
+                    origin: setting.origin.clone(),
+                    doc: "The GPU version to report for this node.",
+                }),
+        );
+        entries
+    }
+
+    /// The names of `[backend.<id>]` tables that none of these plugins answers to.
+    pub fn backends_without(&self, ids: &[&str]) -> Vec<&str> {
+        let answered = |name: &str| {
+            ids.iter().any(|id| {
+                answers_to(id, name) || id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+            })
+        };
+        self.backends
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| !answered(name))
+            .collect()
+    }
+
+    /// What the configuration says to one plugin, as TOML: the keys of its `[backend.<id>]` table
+    /// and, when a variable for drivers is set, a table `environment` with those variables. The
+    /// table may be named by the end of the id, `sim` for `org.hansa.sim`, or by the whole id, with
+    /// or without quotes; a key under the longer name wins.
+    pub fn backend_text(&self, id: &str) -> String {
+        let mut document = DocumentMut::new();
+        let mut names: Vec<&str> = self.backends.iter().map(|(name, _)| name).collect();
+        names.retain(|name| answers_to(id, name));
+        names.sort_by_key(|name| name.len());
+        let unquoted = id
+            .split('.')
+            .try_fold(self.backends.as_item(), |item, word| item.get(word));
+        let tables = names
+            .into_iter()
+            .filter_map(|name| self.backends.get(name))
+            .chain(unquoted);
+        for (key, item) in tables.filter_map(Item::as_table).flat_map(Table::iter) {
+            file::merge(&mut document, key, item);
+        }
+        if !self.driver_variables.is_empty() {
+            let variables = self
+                .driver_variables
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str()));
+            document.insert("environment", Item::Table(variables.collect()));
+        }
+        document.to_string()
+    }
+
+    fn read_files(&mut self, inputs: &Inputs) {
+        if let Some(path) = inputs.environment.var("HANSA_CONFIG") {
+            let path = Path::new(path);
+            if !self.read_file(path) {
+                self.warn_variable(
+                    "HANSA_CONFIG",
+                    format!("there is no file {}; no file is read", path.display()),
+                );
+            }
+            return;
+        }
+        self.read_file(&inputs.root.join("etc/hsa/hsa.conf"));
+        if let Some(dir) = inputs.environment.user_config_dir() {
+            self.read_file(&dir.join("hsa/hsa.conf"));
+        }
+    }
+
+    /// Reads a file over what is there. Answers whether there is one.
+    fn read_file(&mut self, path: &Path) -> bool {
+        match std::fs::read_to_string(path) {
+            Ok(text) => {
+                self.files.push(path.to_owned());
+                file::apply(
+                    path,
+                    &text,
+                    &mut self.settings,
+                    &mut self.backends,
+                    &mut self.warnings,
+                );
+                true
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => false,
+            Err(error) => {
+                let place = Origin::File {
+                    path: path.to_owned(),
+                    line: 0,
+                };
+                self.warnings.push(Warning {
+                    place,
+                    problem: format!("cannot be read: {error}"),
+                });
+                true
+            }
+        }
+    }
+
+    fn read_variables(&mut self, environment: &Environment) {
+        let mut warnings = Vec::new();
+        self.settings.for_each(&mut |slot| {
+            for name in slot.variables {
+                let found = environment.var_even_empty(name);
+                let Some(text) = found.filter(|text| !text.is_empty() || slot.setting.empty_is_a_value())
+                else {
+                    continue;
+                };
+                if let Err(form) = slot.setting.set_text(text, dialect(name), name) {
+                    warnings.push(Warning {
+                        place: Origin::Variable((*name).to_owned()),
+                        problem: format!("{}: {form}", text.to_string_lossy()),
+                    });
+                }
+            }
+        });
+        self.warnings.extend(warnings);
+        self.read_node_versions(environment);
+        for variable in VARIABLES
+            .iter()
+            .filter(|variable| matches!(variable.purpose, Use::Driver(_)))
+        {
+            if let Some(value) = environment.var(variable.name).and_then(|value| value.to_str()) {
+                self.driver_variables
+                    .insert(variable.name.to_owned(), value.to_owned());
+            }
+        }
+        for name in environment
+            .names_with("HANSA_")
+            .filter(|name| variables::find(name).is_none())
+        {
+            let known = VARIABLES
+                .iter()
+                .map(|variable| variable.name)
+                .filter(|name| name.starts_with("HANSA_"));
+            let known = known.collect::<Vec<_>>().join(", ");
+            self.warn_variable(name, format!("unknown variable; the known ones are {known}"));
+        }
+    }
+
+    fn read_node_versions(&mut self, environment: &Environment) {
+        const PREFIX: &str = "HSA_OVERRIDE_GFX_VERSION_";
+        let form = <Option<GfxVersion>>::FORM;
+        for name in environment.names_with(PREFIX) {
+            let node = name[PREFIX.len()..].parse::<u32>().ok();
+            let text = environment.var(name).unwrap_or_default();
+            let version = text.to_str().and_then(GfxVersion::parse);
+            match (node, version) {
+                (Some(node), Some(value)) => {
+                    let setting = Setting {
+                        value,
+                        origin: Origin::Variable(name.to_owned()),
+                    };
+                    self.override_gfx_version_of_node.insert(node, setting);
+                }
+                (None, _) => self.warn_variable(
+                    name,
+                    "expected the number of a node at the end of the name".into(),
+                ),
+                (_, None) => self.warn_variable(
+                    name,
+                    format!("{}: expected {form}; it is not used", text.to_string_lossy()),
+                ),
+            }
+        }
+    }
+
+    fn warn_variable(&mut self, name: &str, problem: String) {
+        self.warnings.push(Warning {
+            place: Origin::Variable(name.to_owned()),
+            problem,
+        });
+    }
+}
+
+/// Whether a plugin answers to a name: its whole id, or the end of it after a dot.
+pub fn answers_to(id: &str, name: &str) -> bool {
+    id == name || id.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
+}
+
+fn dialect(variable: &str) -> Dialect {
+    if variable.starts_with("HANSA_") {
+        Dialect::Hansa
+    } else {
+        Dialect::Hsa
+    }
+}
+
+#[cfg(test)]
+mod tests;
