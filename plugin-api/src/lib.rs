@@ -54,6 +54,31 @@ pub use contract::queue::{
 pub use contract::services::{
     RuntimeServices, RuntimeServicesObject, RuntimeServicesRef, RuntimeServicesVTable,
 };
+pub use contract::services_copy::{CopyServices, CopyServicesObject, CopyServicesRef, CopyServicesVTable};
+pub use contract::services_loader::{
+    LoaderServices, LoaderServicesObject, LoaderServicesRef, LoaderServicesVTable,
+};
+pub use contract::services_memory::{
+    MemoryServices, MemoryServicesObject, MemoryServicesRef, MemoryServicesVTable,
+};
+pub use contract::services_queue::{
+    QueueServices, QueueServicesObject, QueueServicesRef, QueueServicesVTable,
+};
+pub use contract::services_sharing::{
+    SharingServices, SharingServicesObject, SharingServicesRef, SharingServicesVTable,
+};
+pub use contract::services_signal::{
+    SignalServices, SignalServicesObject, SignalServicesRef, SignalServicesVTable,
+};
+pub use contract::services_types::{
+    AgentKind, AsyncFunction, BatchOperation, CopyCommand, CopySignal, CopyWait, CountedQueueRequest,
+    DiscardRequest, DmaBuf, EventHandler, FabricName, FileTransfer, FileTransferred, FreeCallback,
+    ImageRequest, InterceptHandler, InterceptQueueRequest, InteropMapping, InteropRequest, IpcName, LinkInfo,
+    LoadAtRequest, LoadedCodeObject, LockRequest, LogSink, PacketWriter, PointerInfo, PoolAccess, PoolInfo,
+    QueueDescription, QueueErrorHandler, QueueNotifier, RectCopyCommand, RectSide, SegmentDescriptor,
+    SemaphoreCommand, SignalHandler, SvmPair, TimeSpan, VmemAccess, VmemProperties, WaitAll, WaitAny,
+    WaitList,
+};
 
 /// Ready-made types of `abi_stable` that appear in the contract.
 pub use abi_stable::std_types::{RBox, ROption, RResult, RSlice, RStr, RString, RVec};
