@@ -1,5 +1,21 @@
-//! The HSA machine model: agents, memory, signals, queues, executables, plugins
+//! The HSA machine model: agents, memory, signals, queues, executables, plugins.
+//!
+//! Core knows no device and no vendor. It checks every HSA rule (states, sizes, alignment, reference counts,
+//! access); the C edge above it checks pointers, handles and enum values; a plugin below it reports only what
+//! cannot be known above.
 
+pub mod agent;
+pub mod clock;
 pub mod config;
-
+pub mod dma;
+pub mod error;
+pub mod handle;
 pub mod loader;
+pub mod memory;
+pub mod queue;
+pub mod runtime;
+pub mod signal;
+pub mod topology;
+
+pub use error::{Error, Result};
+pub use runtime::{current, Runtime};

@@ -1,0 +1,315 @@
+//! Copies: now, or later on a thread of the runtime when their dependencies are met.
+//!
+//! A copy is done by the driver of a device that takes part, or by the host when none does. A small copy whose
+//! dependencies are met is done at once on the calling thread; waking another thread would take longer.
+
+use crate::clock;
+use crate::error::{Error, Result};
+use crate::runtime::Runtime;
+use crate::signal::{pool, wait, Block};
+use hansa_plugin_api as api;
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+
+/// Threads that copy, at most; each stands for a copy engine.
+const THREADS: usize = 2;
+/// Copies up to this size are done on the calling thread.
+const AT_ONCE: u64 = 64 << 10;
+
+/// A copy or fill, with the agents it is between.
+#[derive(Clone, Copy, Debug)]
+pub struct Copy {
+    /// What is to be copied; the node is filled in when it runs.
+    pub request: api::CopyRequest,
+    /// Index of the agent that is written.
+    pub destination_agent: usize,
+    /// Index of the agent that is read.
+    pub source_agent: usize,
+}
+
+impl Copy {
+    fn bytes(&self) -> u64 {
+        self.request
+            .row_bytes
+            .saturating_mul(self.request.rows)
+            .saturating_mul(self.request.slices)
+    }
+}
+
+#[derive(Debug)]
+struct Job {
+    copies: Vec<Copy>,
+    dependencies: Vec<&'static Block>,
+    completion: Option<&'static Block>,
+}
+
+impl Job {
+    fn is_ready(&self) -> bool {
+        self.dependencies
+            .iter()
+            .all(|s| s.value.load(Ordering::Acquire) == 0)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    jobs: Mutex<VecDeque<Job>>,
+    arrived: Condvar,
+    stopping: AtomicBool,
+    /// Jobs that threads are at.
+    busy: AtomicU64,
+}
+
+/// The copy threads of a runtime.
+#[derive(Debug, Default)]
+pub struct Dma {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Whether completion signals get timestamps.
+    pub profiling: AtomicBool,
+}
+
+impl Dma {
+    /// Copies when all dependencies are 0, then takes one from the completion signal.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfResources`] when no thread can start.
+    pub fn submit(
+        &self,
+        runtime: &Arc<Runtime>,
+        copies: Vec<Copy>,
+        dependencies: &[&'static Block],
+        completion: Option<&'static Block>,
+    ) -> Result<()> {
+        let job = Job {
+            copies,
+            dependencies: dependencies.to_vec(),
+            completion,
+        };
+        let small = job.copies.iter().map(Copy::bytes).sum::<u64>() <= AT_ONCE;
+        if small && job.is_ready() {
+            run(runtime, &job);
+            return Ok(());
+        }
+        self.start(runtime)?;
+        for signal in job.dependencies.iter().copied().chain(job.completion) {
+            pool::retain(signal);
+        }
+        self.shared.jobs.lock().push_back(job);
+        self.shared.arrived.notify_one();
+        wait::wake_groups();
+        Ok(())
+    }
+
+    fn start(&self, runtime: &Arc<Runtime>) -> Result<()> {
+        let mut threads = self.threads.lock();
+        while threads.len() < THREADS {
+            let shared = Arc::clone(&self.shared);
+            let runtime = Arc::downgrade(runtime);
+            let started = std::thread::Builder::new()
+                .name(format!("hansa-copy-{}", threads.len()))
+                .spawn(move || serve(&shared, &runtime))
+                .map_err(|_| Error::OutOfResources("a thread for copies"))?;
+            threads.push(started);
+        }
+        Ok(())
+    }
+
+    /// Whether a copy thread is free.
+    #[must_use]
+    pub fn has_idle(&self) -> bool {
+        self.shared.busy.load(Ordering::Relaxed) < THREADS as u64
+    }
+
+    /// Stops the threads; copies that wait are dropped.
+    pub fn stop(&self) {
+        {
+            let _jobs = self.shared.jobs.lock();
+            self.shared.stopping.store(true, Ordering::Release);
+        }
+        self.shared.arrived.notify_all();
+        wait::wake_groups();
+        for thread in self.threads.lock().drain(..) {
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
+        }
+        self.shared.jobs.lock().drain(..).for_each(|job| release(&job));
+    }
+}
+
+fn release(job: &Job) {
+    for signal in job.dependencies.iter().copied().chain(job.completion) {
+        pool::release(signal);
+    }
+}
+
+fn serve(shared: &Shared, runtime: &Weak<Runtime>) {
+    loop {
+        let mut jobs = shared.jobs.lock();
+        if shared.stopping.load(Ordering::Acquire) {
+            return;
+        }
+        if let Some(index) = jobs.iter().position(Job::is_ready) {
+            let job = jobs.remove(index);
+            shared.busy.fetch_add(1, Ordering::Relaxed);
+            drop(jobs);
+            if let (Some(job), Some(runtime)) = (job, runtime.upgrade()) {
+                run(&runtime, &job);
+                release(&job);
+            }
+            shared.busy.fetch_sub(1, Ordering::Relaxed);
+        } else if jobs.is_empty() {
+            shared.arrived.wait(&mut jobs);
+        } else {
+            let dependencies: Vec<&Block> =
+                jobs.iter().flat_map(|j| j.dependencies.iter().copied()).collect();
+            let seen = jobs.len();
+            drop(jobs);
+            wait::wait_group(&dependencies, u64::MAX, || {
+                let jobs = shared.jobs.lock();
+                shared.stopping.load(Ordering::Acquire)
+                    || jobs.len() != seen
+                    || jobs.iter().any(Job::is_ready)
+            });
+        }
+    }
+}
+
+/// Does a job and completes its signal.
+fn run(runtime: &Arc<Runtime>, job: &Job) {
+    let start = clock::now();
+    let failed = job.copies.iter().find_map(|copy| runtime.copy_now(copy).err());
+    let Some(completion) = job.completion else { return };
+    if let Some(error) = failed {
+        eprintln!("hansa: an asynchronous copy failed: {error}");
+        // A negative value is how AMD's runtime tells waiters of a failed copy.
+        completion.value.store(-1, Ordering::Release);
+    } else {
+        if runtime.dma.profiling.load(Ordering::Relaxed) {
+            completion.copy_start.store(start, Ordering::Relaxed);
+            completion
+                .copy_end
+                .store(clock::now().max(start + 1), Ordering::Relaxed);
+        }
+        completion.value.fetch_sub(1, Ordering::AcqRel);
+    }
+    wait::changed(completion);
+}
+
+impl Runtime {
+    /// The device that copies between two agents, if one takes part.
+    fn copier(&self, copy: &Copy) -> Option<(usize, u32)> {
+        [copy.source_agent, copy.destination_agent]
+            .into_iter()
+            .filter_map(|agent| self.agents[agent].device())
+            .map(|device| device.reference)
+            .find(|place| {
+                self.drivers[place.driver]
+                    .description
+                    .groups
+                    .contains(api::DriverGroups::COPY)
+            })
+            .map(|place| (place.driver, place.node))
+    }
+
+    /// Copies now.
+    ///
+    /// # Errors
+    ///
+    /// What the driver says: usually an address that is not mapped.
+    pub fn copy_now(&self, copy: &Copy) -> Result<()> {
+        if let Some((driver, node)) = self.copier(copy) {
+            let request = api::CopyRequest { node, ..copy.request };
+            self.drivers[driver].object.copy(&request)?;
+        } else {
+            host_copy(&copy.request);
+        }
+        Ok(())
+    }
+
+    /// Copies bytes between any two addresses (`hsa_memory_copy`).
+    ///
+    /// # Errors
+    ///
+    /// What the driver says.
+    pub fn copy(&self, destination: u64, source: u64, bytes: u64) -> Result<()> {
+        let agent_of = |address| {
+            self.memory
+                .find(address)
+                .map_or(0, |a| self.regions[a.region].agent)
+        };
+        let visible = |address| self.memory.find(address).is_none_or(|a| a.host_base != 0);
+        let request = api::CopyRequest::linear(0, destination, source, bytes);
+        if visible(destination) && visible(source) {
+            host_copy(&request);
+            return Ok(());
+        }
+        self.copy_now(&Copy {
+            request,
+            destination_agent: agent_of(destination),
+            source_agent: agent_of(source),
+        })
+    }
+
+    /// Fills 32-bit words of an allocation (`hsa_amd_memory_fill`).
+    ///
+    /// # Errors
+    ///
+    /// What the driver says.
+    pub fn fill(&self, address: u64, value: u32, words: u64) -> Result<()> {
+        let agent = self
+            .memory
+            .find(address)
+            .map_or(0, |a| self.regions[a.region].agent);
+        let request = api::CopyRequest {
+            flags: api::CopyFlags::FILL,
+            ..api::CopyRequest::linear(0, address, u64::from(value), words * 4)
+        };
+        self.copy_now(&Copy {
+            request,
+            destination_agent: agent,
+            source_agent: agent,
+        })
+    }
+}
+
+fn pointer(address: u64) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(usize::try_from(address).unwrap_or(0))
+}
+
+/// Copies or fills on the host; the program vouches for the addresses, as with `memcpy`.
+fn host_copy(request: &api::CopyRequest) {
+    let bytes = usize::try_from(request.row_bytes).unwrap_or(0);
+    for slice in 0..request.slices {
+        for row in 0..request.rows {
+            let at = |base: u64, slice_pitch: u64, row_pitch: u64| {
+                pointer(base + slice * slice_pitch + row * row_pitch)
+            };
+            let destination = at(
+                request.destination,
+                request.destination_slice_pitch,
+                request.destination_row_pitch,
+            );
+            if request.flags.contains(api::CopyFlags::FILL) {
+                let word = u32::try_from(request.source & u64::from(u32::MAX)).unwrap_or(0);
+                for index in 0..bytes / 4 {
+                    // SAFETY: the program says that the range is its memory.
+                    unsafe { destination.cast::<u32>().add(index).write_unaligned(word) };
+                }
+            } else {
+                let source = at(
+                    request.source,
+                    request.source_slice_pitch,
+                    request.source_row_pitch,
+                );
+                // SAFETY: the program says that both ranges are its memory; they may overlap.
+                unsafe { std::ptr::copy(source, destination, bytes) };
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Host memory: pages that the runtime maps for system regions.
+
+use crate::error::{Error, Result};
+use rustix::mm::{madvise, mmap_anonymous, mprotect, munmap, Advice, MapFlags, MprotectFlags, ProtFlags};
+
+/// Allocations of this size and more ask for huge pages when the configuration wants them.
+const HUGE: usize = 2 << 20;
+
+/// Bytes of a page.
+#[must_use]
+pub fn page_bytes() -> usize {
+    rustix::param::page_size()
+}
+
+/// Rounds up to whole pages.
+#[must_use]
+pub fn whole_pages(bytes: usize) -> Option<usize> {
+    let page = page_bytes();
+    Some(bytes.checked_add(page - 1)? & !(page - 1))
+}
+
+/// How host memory is mapped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostOptions {
+    /// Asks for huge pages where they fit.
+    pub huge_pages: bool,
+    /// Leaves an inaccessible page at either end.
+    pub guard_pages: bool,
+    /// Code may run from it.
+    pub executable: bool,
+}
+
+/// Pages that were mapped, with their guard pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pages {
+    /// First usable byte.
+    pub address: usize,
+    /// Usable bytes.
+    pub bytes: usize,
+    outer: usize,
+    outer_bytes: usize,
+}
+
+impl Pages {
+    /// Maps zeroed pages, committed when they are touched, aligned to `alignment` (a power of two).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfResources`] when the system has none.
+    pub fn map(bytes: usize, alignment: usize, options: HostOptions) -> Result<Self> {
+        let gone = || Error::OutOfResources("host memory");
+        let page = page_bytes();
+        let guard = if options.guard_pages { page } else { 0 };
+        let alignment = if options.huge_pages && bytes >= HUGE {
+            alignment.max(HUGE)
+        } else {
+            alignment
+        };
+        let slack = if alignment > page { alignment } else { 0 };
+        let outer_bytes = bytes
+            .checked_add(2 * guard)
+            .and_then(|b| b.checked_add(slack))
+            .ok_or_else(gone)?;
+        let mut usable = ProtFlags::READ | ProtFlags::WRITE;
+        if options.executable {
+            usable |= ProtFlags::EXEC;
+        }
+        let first = if guard == 0 { usable } else { ProtFlags::empty() };
+        // SAFETY: a new range that nothing uses yet.
+        let outer = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                outer_bytes,
+                first,
+                MapFlags::PRIVATE | MapFlags::NORESERVE,
+            )
+        };
+        let outer = outer.map_err(|_| gone())?.expose_provenance();
+        let address = (outer + guard).next_multiple_of(alignment.max(page));
+        let pages = Self {
+            address,
+            bytes,
+            outer,
+            outer_bytes,
+        };
+        if guard != 0 {
+            let flags = MprotectFlags::from_bits_retain(usable.bits());
+            // SAFETY: the middle of the new range, between its guard pages.
+            if unsafe { mprotect(pointer(address), bytes, flags) }.is_err() {
+                // SAFETY: the range was never given out.
+                unsafe { pages.unmap() };
+                return Err(gone());
+            }
+        }
+        if options.huge_pages && bytes >= HUGE {
+            // SAFETY: advice about pages that were just mapped; a refusal changes nothing.
+            let _ = unsafe { madvise(pointer(address), bytes, Advice::LinuxHugepage) };
+        }
+        Ok(pages)
+    }
+
+    /// Unmaps them.
+    ///
+    /// # Safety
+    ///
+    /// Nothing may use them any more.
+    pub unsafe fn unmap(self) {
+        // SAFETY: the caller says so; the range is exactly what `map` mapped.
+        let _ = unsafe { munmap(pointer(self.outer), self.outer_bytes) };
+    }
+}
+
+/// A pointer to an address that was exposed when it was mapped.
+fn pointer(address: usize) -> *mut std::ffi::c_void {
+    std::ptr::with_exposed_provenance_mut(address)
+}

@@ -1,0 +1,164 @@
+//! The book of allocations: one ordered map from addresses, for pointer information, ownership, access and
+//! freeing.
+
+use super::host::Pages;
+use hansa_plugin_api::MemoryHandle;
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::Arc;
+
+/// What an allocation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocationKind {
+    /// Host pages of a system region.
+    Host(Pages),
+    /// Memory of a driver's bank.
+    Device {
+        /// Index of the driver.
+        driver: usize,
+        /// The driver's name for it.
+        handle: MemoryHandle,
+    },
+    /// The program's own host memory, locked for devices.
+    Locked,
+    /// Memory of another process.
+    Imported {
+        /// Index of the driver.
+        driver: usize,
+        /// The driver's name for it.
+        handle: MemoryHandle,
+    },
+}
+
+/// A function to call when an allocation is freed.
+#[derive(Clone, Copy, Debug)]
+pub struct FreeCallback {
+    /// The function.
+    pub function: unsafe extern "C" fn(*mut libc::c_void, *mut libc::c_void),
+    /// Its second argument.
+    pub data: usize,
+}
+
+/// One allocation.
+#[derive(Debug)]
+pub struct Allocation {
+    /// What it is.
+    pub kind: AllocationKind,
+    /// Where devices see it; the key of the map.
+    pub base: u64,
+    /// Where the host sees it, or 0.
+    pub host_base: u64,
+    /// Bytes the program asked for.
+    pub requested: u64,
+    /// Bytes there are.
+    pub bytes: u64,
+    /// Index of the region it is from.
+    pub region: usize,
+    /// Registrations with drivers: index and name.
+    pub registrations: Vec<(usize, MemoryHandle)>,
+    /// The program's word (`hsa_amd_pointer_info_set_userdata`).
+    pub user_data: AtomicU64,
+    /// Agents that were given access beyond the default, by index.
+    pub granted: Mutex<Vec<usize>>,
+    /// Called when it is freed.
+    pub callbacks: Mutex<Vec<FreeCallback>>,
+    /// Flags of the allocation call.
+    pub flags: u32,
+    /// Times it was locked, for locked memory.
+    pub locks: AtomicU64,
+    /// Whether code was put there.
+    pub executable: AtomicBool,
+}
+
+impl Allocation {
+    /// Whether an address lies inside.
+    #[must_use]
+    pub const fn contains(&self, address: u64) -> bool {
+        address >= self.base && address - self.base < self.bytes
+    }
+}
+
+/// All allocations of a runtime.
+#[derive(Debug, Default)]
+pub struct Registry {
+    by_base: RwLock<BTreeMap<u64, Arc<Allocation>>>,
+    /// Locked host memory, which may lie inside other allocations.
+    locked: RwLock<BTreeMap<u64, Arc<Allocation>>>,
+}
+
+fn covering(map: &BTreeMap<u64, Arc<Allocation>>, address: u64) -> Option<Arc<Allocation>> {
+    let (_, allocation) = map.range(..=address).next_back()?;
+    allocation.contains(address).then(|| Arc::clone(allocation))
+}
+
+impl Registry {
+    /// Enters an allocation.
+    pub fn insert(&self, allocation: Arc<Allocation>) {
+        self.map_of(allocation.kind)
+            .write()
+            .insert(allocation.base, allocation);
+    }
+
+    fn map_of(&self, kind: AllocationKind) -> &RwLock<BTreeMap<u64, Arc<Allocation>>> {
+        if kind == AllocationKind::Locked {
+            &self.locked
+        } else {
+            &self.by_base
+        }
+    }
+
+    /// The allocation that an address lies in; locked memory when it is in no other.
+    pub fn find(&self, address: u64) -> Option<Arc<Allocation>> {
+        covering(&self.by_base.read(), address).or_else(|| {
+            let locked = self.locked.read();
+            if locked.is_empty() {
+                None
+            } else {
+                covering(&locked, address)
+            }
+        })
+    }
+
+    /// The locked memory that an address lies in.
+    pub fn find_locked(&self, address: u64) -> Option<Arc<Allocation>> {
+        covering(&self.locked.read(), address)
+    }
+
+    /// Takes out the allocation that starts exactly at an address.
+    pub fn remove(&self, base: u64) -> Option<Arc<Allocation>> {
+        self.by_base.write().remove(&base)
+    }
+
+    /// Takes out locked memory that starts exactly at an address.
+    pub fn remove_locked(&self, base: u64) -> Option<Arc<Allocation>> {
+        self.locked.write().remove(&base)
+    }
+
+    /// Takes out everything.
+    pub fn drain(&self) -> Vec<Arc<Allocation>> {
+        let mut all: Vec<_> = std::mem::take(&mut *self.locked.write()).into_values().collect();
+        all.extend(std::mem::take(&mut *self.by_base.write()).into_values());
+        all
+    }
+
+    /// Bytes of all allocations from a region.
+    pub fn bytes_in(&self, region: usize) -> u64 {
+        self.by_base
+            .read()
+            .values()
+            .filter(|a| a.region == region)
+            .map(|a| a.bytes)
+            .sum()
+    }
+
+    /// Allocations there are.
+    pub fn len(&self) -> usize {
+        self.by_base.read().len() + self.locked.read().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

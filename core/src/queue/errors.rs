@@ -1,0 +1,102 @@
+//! What a device says through a queue's inactive signal, and the status the program gets for it.
+//!
+//! The codes are those of AMD's packet processor and trap handler: bits that are tested in a fixed order.
+
+use super::{scratch, Queue};
+use crate::runtime::Runtime;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+
+/// Scratch is needed, by a wave of 64 or of 32.
+const NEEDS_SCRATCH: i64 = 0x401;
+/// A dispatch that used scratch once has given it back.
+const SCRATCH_DONE: i64 = 0x200;
+/// The queue is being destroyed; our own.
+pub(super) const GONE: i64 = i64::MIN;
+
+/// Statuses, with HSA's and AMD's numbers.
+mod status {
+    pub(super) const ERROR: u32 = 0x1000;
+    pub(super) const INVALID_ARGUMENT: u32 = 0x1001;
+    pub(super) const INVALID_ALLOCATION: u32 = 0x1003;
+    pub(super) const INVALID_PACKET_FORMAT: u32 = 0x1009;
+    pub(super) const INVALID_CODE_OBJECT: u32 = 0x1010;
+    pub(super) const INCOMPATIBLE_ARGUMENTS: u32 = 0x100d;
+    pub(super) const EXCEPTION: u32 = 0x1016;
+    pub(super) const MEMORY_APERTURE_VIOLATION: u32 = 41;
+    pub(super) const ILLEGAL_INSTRUCTION: u32 = 42;
+    pub(super) const OUT_OF_REGISTERS: u32 = 45;
+}
+
+/// `HSA_STATUS_ERROR_MEMORY_FAULT`.
+pub const MEMORY_FAULT: u32 = 43;
+/// `HSA_STATUS_ERROR_OUT_OF_RESOURCES`.
+const OUT_OF_RESOURCES: u32 = 0x1008;
+/// `HSA_STATUS_ERROR_FATAL`-like: the device is gone.
+pub const DEVICE_LOST: u32 = status::ERROR;
+
+const CODES: [(i64, u32); 9] = [
+    (0x2, status::INCOMPATIBLE_ARGUMENTS),
+    (0x4, status::INVALID_ALLOCATION),
+    (0x8, status::INVALID_CODE_OBJECT),
+    (0x120, status::INVALID_PACKET_FORMAT),
+    (0x40, status::INVALID_ARGUMENT),
+    (0x80, status::OUT_OF_REGISTERS),
+    (0x2000_0000, status::MEMORY_APERTURE_VIOLATION),
+    (0x4000_0000, status::ILLEGAL_INSTRUCTION),
+    (0x8000_0000, status::EXCEPTION),
+];
+
+/// The status for a code.
+#[must_use]
+pub fn status_of(code: i64) -> u32 {
+    CODES
+        .iter()
+        .find(|(bits, _)| code & bits != 0)
+        .map_or(status::ERROR, |(_, status)| *status)
+}
+
+/// Serves a value other than 0 of the inactive signal. Answers whether to go on watching.
+pub(super) fn serve(runtime: &Arc<Runtime>, queue: &Arc<Queue>, code: i64) -> bool {
+    let Some(device) = queue.device() else {
+        return false;
+    };
+    if code == GONE || queue.descriptor.tag.load(Ordering::Acquire) == 0 {
+        return false;
+    }
+    if code & NEEDS_SCRATCH != 0 || code == SCRATCH_DONE {
+        if code & NEEDS_SCRATCH != 0 {
+            if let Err(error) = scratch::serve(runtime, queue, device) {
+                runtime.log_queue(&format!(
+                    "queue {} needs scratch: {error}",
+                    queue.descriptor.id.load(Ordering::Relaxed)
+                ));
+                device.fail(queue.descriptor.handle(), OUT_OF_RESOURCES);
+                return false;
+            }
+        }
+        device.inactive.value.store(0, Ordering::Release);
+        crate::signal::wait::changed(device.inactive);
+        device.nudge(queue.descriptor);
+        return true;
+    }
+    device.fail(queue.descriptor.handle(), status_of(code));
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_tested_in_the_order_of_the_packet_processor() {
+        assert_eq!(status_of(2), 0x100d);
+        assert_eq!(status_of(4 | 8), 0x1003);
+        assert_eq!(status_of(0x20), 0x1009);
+        assert_eq!(status_of(0x100), 0x1009);
+        assert_eq!(status_of(0x40), 0x1001);
+        assert_eq!(status_of(0x80), 45);
+        assert_eq!(status_of(0x4000_0000), 42);
+        assert_eq!(status_of(0x1000), 0x1000);
+    }
+}

@@ -1,0 +1,562 @@
+//! Queues: rings of AQL packets (HSA specification, 2.8).
+//!
+//! A device queue is read by a driver's packet processor; a soft queue is read by the program. Errors of a
+//! device queue arrive through its inactive signal and end in the program's callback.
+
+pub mod descriptor;
+pub mod errors;
+pub mod index;
+pub mod scratch;
+pub mod slots;
+
+pub use descriptor::Descriptor;
+
+use crate::agent::AgentKind;
+use crate::error::{Error, Result};
+use crate::memory::host::{HostOptions, Pages};
+use crate::runtime::Runtime;
+use crate::signal::block::{self, flag, KIND_DOORBELL};
+use crate::signal::{pool, Block, Condition};
+use descriptor::{property, ROLE_DEVICE, ROLE_SOFT, TAG};
+use hansa_plugin_api as api;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+/// Bytes of an AQL packet.
+pub const PACKET_BYTES: usize = 64;
+/// Header of a slot that holds no packet.
+const HEADER_INVALID: u16 = 1;
+
+/// A queue's type, with HSA's numbers (`hsa_queue_type_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum QueueType {
+    /// Several producers.
+    Multi = 0,
+    /// One producer.
+    Single = 1,
+    /// Cooperative dispatches.
+    Cooperative = 2,
+}
+
+/// The program's function for errors of a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorCallback {
+    /// The function: status, queue, data.
+    pub function: unsafe extern "C" fn(u32, u64, *mut libc::c_void),
+    /// Its third argument.
+    pub data: usize,
+}
+
+/// A queue that a driver serves.
+#[derive(Debug)]
+pub struct DeviceQueue {
+    /// Index of the driver.
+    pub driver: usize,
+    /// The driver's node.
+    pub node: u32,
+    /// The driver's name for the queue.
+    pub queue: u64,
+    doorbell: &'static Block,
+    inactive: &'static Block,
+    callback: Option<ErrorCallback>,
+    failed: AtomicBool,
+    scratch: Mutex<Option<api::Allocation>>,
+    /// Share and compute units, for changes.
+    settings: Mutex<Settings>,
+}
+
+#[derive(Debug)]
+struct Settings {
+    priority: api::QueuePriority,
+    cu_mask: Vec<u32>,
+}
+
+/// What serves a queue.
+#[derive(Debug)]
+pub enum Server {
+    /// A driver.
+    Device(DeviceQueue),
+    /// The program.
+    Soft,
+}
+
+/// A queue.
+#[derive(Debug)]
+pub struct Queue {
+    /// Index of its agent; `None` for soft queues.
+    pub agent: Option<usize>,
+    /// Its type.
+    pub queue_type: QueueType,
+    /// What serves it.
+    pub server: Server,
+    /// The descriptor.
+    pub descriptor: &'static Descriptor,
+    ring: Ring,
+}
+
+#[derive(Debug)]
+enum Ring {
+    Pages(Pages, Vec<(usize, api::MemoryHandle)>),
+    Allocation(u64),
+}
+
+/// What a program asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueOptions {
+    /// Index of the agent.
+    pub agent: usize,
+    /// Packets.
+    pub packets: u32,
+    /// Type.
+    pub queue_type: QueueType,
+    /// Called on errors.
+    pub callback: Option<ErrorCallback>,
+    /// Bytes of private memory of a work-item that will be needed, or `u32::MAX`.
+    pub private_bytes: u32,
+    /// Urgency.
+    pub priority: api::QueuePriority,
+}
+
+/// Makes every packet of a ring invalid.
+fn clear_ring(address: usize, packets: u32) {
+    for slot in 0..packets as usize {
+        // SAFETY: the ring has `packets` packets and belongs to the queue that is being made.
+        unsafe {
+            std::ptr::with_exposed_provenance_mut::<u16>(address + slot * PACKET_BYTES)
+                .write_volatile(HEADER_INVALID);
+        }
+    }
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+fn fill_common(
+    descriptor: &Descriptor,
+    queue_type: QueueType,
+    features: u32,
+    packets: u32,
+    ring: u64,
+    doorbell: u64,
+) {
+    descriptor.clear();
+    descriptor.kind.store(queue_type as u32, Ordering::Relaxed);
+    descriptor.features.store(features, Ordering::Relaxed);
+    descriptor.base_address.store(ring, Ordering::Relaxed);
+    descriptor.doorbell.store(doorbell, Ordering::Relaxed);
+    descriptor.size.store(packets, Ordering::Relaxed);
+    descriptor
+        .id
+        .store(NEXT_ID.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+    let offset = std::mem::offset_of!(Descriptor, read_index);
+    descriptor
+        .read_index_offset
+        .store(u32::try_from(offset).unwrap_or(0), Ordering::Relaxed);
+}
+
+impl Queue {
+    /// Makes a queue of a device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidQueueCreation`] when the agent has none of this type, [`Error::InvalidArgument`] for a
+    /// size that is no power of two or too large, [`Error::OutOfResources`] and what the driver says.
+    pub fn create(runtime: &Arc<Runtime>, options: &QueueOptions) -> Result<Arc<Self>> {
+        let agent = &runtime.agents[options.agent];
+        let device = match &agent.kind {
+            AgentKind::Cpu(_) => return Err(Error::InvalidQueueCreation("a CPU agent has no device queues")),
+            AgentKind::Gpu(device) | AgentKind::Aie(device) | AgentKind::Accelerator(device) => device,
+        };
+        let description = &device.description;
+        if description.max_queues == 0 || !description.caps.contains(api::AgentCaps::KERNEL_DISPATCH) {
+            return Err(Error::InvalidQueueCreation("the agent has no queues"));
+        }
+        let cooperative = options.queue_type == QueueType::Cooperative;
+        if cooperative && !description.caps.contains(api::AgentCaps::COOPERATIVE) {
+            return Err(Error::InvalidQueueCreation("the agent has no cooperative queues"));
+        }
+        if !options.packets.is_power_of_two() || options.packets > description.max_queue_packets {
+            return Err(Error::InvalidArgument(
+                "a queue's size is a power of two up to QUEUE_MAX_SIZE",
+            ));
+        }
+        if options.private_bytes != u32::MAX && options.private_bytes > description.max_private_bytes {
+            return Err(Error::OutOfResources("private memory of a work-item"));
+        }
+        let packets = options.packets.max(description.min_queue_packets);
+        let place = device.reference;
+        let ring_bytes = packets as usize * PACKET_BYTES;
+        let ring = Pages::map(
+            crate::memory::host::whole_pages(ring_bytes).ok_or(Error::OutOfResources("memory for a ring"))?,
+            ring_bytes.max(4096),
+            HostOptions::default(),
+        )?;
+        let mut undo = Undo::new(runtime, ring);
+        clear_ring(ring.address, packets);
+        undo.registrations =
+            runtime.register_with(&[place.driver], ring.address as u64, ring.bytes as u64)?;
+        let descriptor = slots::take(runtime)?;
+        undo.descriptor = Some(descriptor);
+        let doorbell = pool::create(0, flag::DOORBELL | flag::INTERNAL)?;
+        undo.signals.push(doorbell);
+        let inactive = pool::create(0, flag::INTERNAL | flag::SLEEPS)?;
+        undo.signals.push(inactive);
+
+        fill_common(
+            descriptor,
+            options.queue_type,
+            1,
+            packets,
+            ring.address as u64,
+            doorbell.handle(),
+        );
+        descriptor.role.store(ROLE_DEVICE, Ordering::Relaxed);
+        descriptor
+            .group_aperture_hi
+            .store(description.group_aperture_hi, Ordering::Relaxed);
+        descriptor
+            .private_aperture_hi
+            .store(description.private_aperture_hi, Ordering::Relaxed);
+        descriptor
+            .max_cu_id
+            .store(description.compute_units.saturating_sub(1), Ordering::Relaxed);
+        let waves = description.waves_per_simd * description.simds_per_cu;
+        descriptor
+            .max_wave_id
+            .store(waves.saturating_sub(1), Ordering::Relaxed);
+        descriptor.properties.store(property::IS_PTR64, Ordering::Relaxed);
+        descriptor
+            .inactive_signal
+            .store(inactive.handle(), Ordering::Relaxed);
+        if options.private_bytes != u32::MAX && options.private_bytes != 0 {
+            undo.scratch = Some((
+                place.driver,
+                scratch::provide(runtime, place, descriptor, options.private_bytes, 0)?,
+            ));
+        }
+
+        let address = |field: &AtomicU64| std::ptr::from_ref(field).expose_provenance() as u64;
+        let info = runtime.drivers[place.driver]
+            .object
+            .create_queue(&api::QueueRequest {
+                node: place.node,
+                kind: if cooperative {
+                    api::QueueKind::COOPERATIVE
+                } else {
+                    api::QueueKind::AQL
+                },
+                priority: options.priority,
+                engine: u32::MAX,
+                ring_address: ring.address as u64,
+                ring_bytes: ring_bytes as u64,
+                descriptor_address: descriptor.handle(),
+                write_index_address: address(&descriptor.write_index),
+                read_index_address: address(&descriptor.read_index),
+                exception_address: 0,
+                event: 0,
+                percent: 100,
+            })?;
+        if info.doorbell.kind.contains(api::DoorbellKind::NOTIFIER) {
+            doorbell.queue.store(info.doorbell.context, Ordering::Relaxed);
+            doorbell
+                .notify
+                .store(info.doorbell.notify as usize as u64, Ordering::Release);
+        } else {
+            let at = i64::from_ne_bytes(info.doorbell.address.to_ne_bytes());
+            doorbell.value.store(at, Ordering::Release);
+        }
+        doorbell.kind.store(KIND_DOORBELL, Ordering::Release);
+
+        let scratch = undo.scratch.take().map(|(_, allocation)| allocation);
+        let queue = Arc::new(Self {
+            agent: Some(options.agent),
+            queue_type: options.queue_type,
+            server: Server::Device(DeviceQueue {
+                driver: place.driver,
+                node: place.node,
+                queue: info.queue,
+                doorbell,
+                inactive,
+                callback: options.callback,
+                failed: AtomicBool::new(false),
+                scratch: Mutex::new(scratch),
+                settings: Mutex::new(Settings {
+                    priority: options.priority,
+                    cu_mask: Vec::new(),
+                }),
+            }),
+            descriptor,
+            ring: Ring::Pages(ring, std::mem::take(&mut undo.registrations)),
+        });
+        undo.disarm();
+        descriptor.tag.store(TAG, Ordering::Release);
+        runtime
+            .queues
+            .lock()
+            .insert(descriptor.handle(), Arc::clone(&queue));
+        watch(runtime, &queue, inactive)?;
+        Ok(queue)
+    }
+
+    /// Makes a queue that the program reads, its ring in memory of a region.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for a size that is no power of two, and what the allocation says.
+    pub fn create_soft(
+        runtime: &Arc<Runtime>,
+        region: usize,
+        packets: u32,
+        queue_type: QueueType,
+        features: u32,
+        doorbell: u64,
+    ) -> Result<Arc<Self>> {
+        if !packets.is_power_of_two() {
+            return Err(Error::InvalidArgument("a queue's size is a power of two"));
+        }
+        crate::signal::checked(doorbell)?;
+        let bytes = u64::from(packets) * PACKET_BYTES as u64;
+        let ring = runtime.allocate(region, bytes, 0)?;
+        let descriptor = match slots::take(runtime) {
+            Ok(descriptor) => descriptor,
+            Err(error) => {
+                runtime.free(ring)?;
+                return Err(error);
+            }
+        };
+        clear_ring(usize::try_from(ring).unwrap_or(0), packets);
+        fill_common(descriptor, queue_type, features, packets, ring, doorbell);
+        descriptor.role.store(ROLE_SOFT, Ordering::Relaxed);
+        let queue = Arc::new(Self {
+            agent: None,
+            queue_type,
+            server: Server::Soft,
+            descriptor,
+            ring: Ring::Allocation(ring),
+        });
+        descriptor.tag.store(TAG, Ordering::Release);
+        runtime
+            .queues
+            .lock()
+            .insert(descriptor.handle(), Arc::clone(&queue));
+        Ok(queue)
+    }
+
+    /// The device side, unless it is a soft queue.
+    #[must_use]
+    pub fn device(&self) -> Option<&DeviceQueue> {
+        match &self.server {
+            Server::Device(device) => Some(device),
+            Server::Soft => None,
+        }
+    }
+
+    /// Takes the queue down: its handle is stale, no packet of it is read any more, its memory is given back.
+    /// The caller has taken it out of the runtime's table.
+    pub fn destroy(&self, runtime: &Runtime) {
+        self.descriptor.tag.store(0, Ordering::Release);
+        if let Some(device) = self.device() {
+            let driver = &runtime.drivers[device.driver].object;
+            // A driver that cannot destroy a queue has lost its device; there is nothing else to undo with it.
+            let _ = driver.destroy_queue(device.queue);
+            if let Some(scratch) = device.scratch.lock().take() {
+                let _ = driver.free(scratch.handle);
+            }
+            device.doorbell.notify.store(0, Ordering::Release);
+            device.doorbell.value.store(0, Ordering::Release);
+            device.doorbell.kind.store(block::KIND_USER, Ordering::Release);
+            pool::retire(device.doorbell);
+            // Ends the handler, which holds a reference.
+            device.failed.store(true, Ordering::Release);
+            device.inactive.value.store(errors::GONE, Ordering::Release);
+            crate::signal::wait::changed(device.inactive);
+            pool::retire(device.inactive);
+        }
+        match &self.ring {
+            Ring::Pages(pages, registrations) => {
+                runtime.deregister(registrations);
+                // SAFETY: the driver has let go of the queue, and the handle is stale.
+                unsafe { pages.unmap() };
+            }
+            Ring::Allocation(address) => {
+                let _ = runtime.free(*address);
+            }
+        }
+        slots::give_back(self.descriptor);
+    }
+
+    /// Stops the queue: no packet that is not started will be.
+    ///
+    /// # Errors
+    ///
+    /// What the driver says.
+    pub fn inactivate(&self, runtime: &Runtime) -> Result<()> {
+        let Some(device) = self.device() else {
+            return Ok(());
+        };
+        if device.failed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let settings = device.settings.lock();
+        match device.update(runtime, settings.priority, 0, &[]) {
+            Err(Error::Driver(error)) if error.code == api::ErrorCode::NOT_SUPPORTED => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Whether an error, or the program, has stopped it.
+    #[must_use]
+    pub fn is_inactive(&self) -> bool {
+        self.device().is_some_and(|d| d.failed.load(Ordering::Acquire))
+    }
+
+    /// Writes timestamps into completion signals from now on, or no longer.
+    pub fn set_profiling(&self, on: bool) {
+        if on {
+            self.descriptor
+                .properties
+                .fetch_or(property::ENABLE_PROFILING, Ordering::Release);
+        } else {
+            self.descriptor
+                .properties
+                .fetch_and(!property::ENABLE_PROFILING, Ordering::Release);
+        }
+    }
+
+    /// Changes the urgency.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidQueue`] for soft queues, and what the driver says.
+    pub fn set_priority(&self, runtime: &Runtime, priority: api::QueuePriority) -> Result<()> {
+        let device = self.device().ok_or(Error::InvalidQueue)?;
+        let mut settings = device.settings.lock();
+        device.update(runtime, priority, 100, &[])?;
+        settings.priority = priority;
+        Ok(())
+    }
+
+    /// Limits the queue to compute units.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidQueue`] for soft queues, and what the driver says.
+    pub fn set_cu_mask(&self, runtime: &Runtime, mask: &[u32]) -> Result<()> {
+        let device = self.device().ok_or(Error::InvalidQueue)?;
+        let mut settings = device.settings.lock();
+        device.update(runtime, settings.priority, 100, mask)?;
+        settings.cu_mask = mask.to_vec();
+        Ok(())
+    }
+
+    /// The compute units that the queue was limited to; empty for all.
+    #[must_use]
+    pub fn cu_mask(&self) -> Vec<u32> {
+        self.device()
+            .map_or_else(Vec::new, |d| d.settings.lock().cu_mask.clone())
+    }
+}
+
+impl DeviceQueue {
+    fn update(
+        &self,
+        runtime: &Runtime,
+        priority: api::QueuePriority,
+        percent: u32,
+        mask: &[u32],
+    ) -> Result<()> {
+        let update = api::QueueUpdate {
+            priority,
+            percent,
+            cu_mask: api::RSlice::from_slice(mask),
+        };
+        runtime.drivers[self.driver]
+            .object
+            .update_queue(self.queue, &update)?;
+        Ok(())
+    }
+
+    /// Rings the doorbell with the last value, so that the packet processor looks again.
+    fn nudge(&self, descriptor: &Descriptor) {
+        let last = descriptor.write_index.load(Ordering::Acquire).wrapping_sub(1);
+        crate::signal::ring(self.doorbell, i64::from_ne_bytes(last.to_ne_bytes()));
+    }
+
+    /// Tells the program that the queue is dead; once.
+    pub(crate) fn fail(&self, queue: u64, status: u32) {
+        if self.failed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        if let Some(callback) = self.callback {
+            let data = std::ptr::with_exposed_provenance_mut(callback.data);
+            // SAFETY: the program gave this function for exactly this call.
+            unsafe { (callback.function)(status, queue, data) };
+        } else {
+            eprintln!("hansa: queue {queue:#x} stopped with status {status:#x} and has no error callback");
+        }
+    }
+}
+
+/// Serves the inactive signal of a queue on the handler thread.
+fn watch(runtime: &Arc<Runtime>, queue: &Arc<Queue>, inactive: &'static Block) -> Result<()> {
+    let runtime_of = Arc::downgrade(runtime);
+    let queue_of = Arc::downgrade(queue);
+    let serve = move |value: i64| {
+        let (Some(runtime), Some(queue)) = (Weak::upgrade(&runtime_of), Weak::upgrade(&queue_of)) else {
+            return false;
+        };
+        errors::serve(&runtime, &queue, value)
+    };
+    runtime
+        .handlers
+        .register(inactive, Condition::Ne, 0, Box::new(serve))
+}
+
+/// Takes apart what a failed creation had.
+struct Undo<'a> {
+    runtime: &'a Runtime,
+    ring: Option<Pages>,
+    registrations: Vec<(usize, api::MemoryHandle)>,
+    descriptor: Option<&'static Descriptor>,
+    signals: Vec<&'static Block>,
+    scratch: Option<(usize, api::Allocation)>,
+}
+
+impl<'a> Undo<'a> {
+    const fn new(runtime: &'a Runtime, ring: Pages) -> Self {
+        Self {
+            runtime,
+            ring: Some(ring),
+            registrations: Vec::new(),
+            descriptor: None,
+            signals: Vec::new(),
+            scratch: None,
+        }
+    }
+
+    fn disarm(&mut self) {
+        self.ring = None;
+        self.descriptor = None;
+        self.signals.clear();
+    }
+}
+
+impl Drop for Undo<'_> {
+    fn drop(&mut self) {
+        if let Some((driver, scratch)) = self.scratch.take() {
+            let _ = self.runtime.drivers[driver].object.free(scratch.handle);
+        }
+        for signal in self.signals.drain(..) {
+            pool::retire(signal);
+        }
+        if let Some(descriptor) = self.descriptor.take() {
+            slots::give_back(descriptor);
+        }
+        self.runtime.deregister(&self.registrations);
+        if let Some(ring) = self.ring.take() {
+            // SAFETY: the queue was never given out.
+            unsafe { ring.unmap() };
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The runtime, as a plugin sees it: the host table.
+
+use super::Runtime;
+use crate::signal::{block::Block, pool, wait};
+use crate::{clock, queue};
+use hansa_plugin_api as api;
+use parking_lot::RwLock;
+use std::sync::{Arc, Weak};
+
+/// Where a plugin's host finds the runtime once it is built.
+#[derive(Debug, Default)]
+pub struct RuntimeCell(RwLock<Weak<Runtime>>);
+
+impl RuntimeCell {
+    /// Sets the runtime.
+    pub(super) fn set(&self, runtime: &Arc<Runtime>) {
+        *self.0.write() = Arc::downgrade(runtime);
+    }
+
+    /// The runtime, if it is built and not yet gone.
+    pub fn get(&self) -> Option<Arc<Runtime>> {
+        self.0.read().upgrade()
+    }
+}
+
+/// The host of one plugin.
+#[derive(Debug)]
+pub struct PluginHost {
+    /// The plugin's id.
+    pub id: String,
+    /// Its part of the configuration.
+    pub configuration: String,
+    /// The loudest messages that are shown.
+    pub level: u32,
+    /// The runtime.
+    pub runtime: Arc<RuntimeCell>,
+}
+
+impl api::Host for PluginHost {
+    fn log(&self, level: api::LogLevel, message: api::RStr<'_>) -> api::Result<()> {
+        if level.0 <= self.level {
+            eprintln!("hansa: {}: {message}", self.id);
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> api::Result<u64> {
+        Ok(clock::now())
+    }
+
+    fn configuration(&self) -> api::Result<api::RString> {
+        Ok(self.configuration.as_str().into())
+    }
+
+    fn spawn(&self, name: api::RStr<'_>, entry: api::ThreadEntry) -> api::Result<()> {
+        std::thread::Builder::new()
+            .name(name.into())
+            .spawn(move || (entry.run)(entry.argument))
+            .map(drop)
+            .map_err(|e| api::Error::os(e.raw_os_error().unwrap_or(0), "Cannot start a thread", name))
+    }
+
+    fn signal_changed(&self, signal: u64) -> api::Result<()> {
+        if let Some(block) = Block::of(signal) {
+            wait::changed(block);
+        }
+        Ok(())
+    }
+
+    fn event_raised(&self, event: u32) -> api::Result<()> {
+        if let Some(block) = pool::of_event(event) {
+            wait::changed(block);
+        }
+        Ok(())
+    }
+
+    fn device_event(&self, event: &api::DeviceEvent) -> api::Result<()> {
+        let Some(runtime) = self.runtime.get() else {
+            return Ok(());
+        };
+        let Some(driver) = runtime.drivers.iter().position(|d| d.id == self.id) else {
+            return Ok(());
+        };
+        let event = event.clone();
+        let later = Arc::downgrade(&runtime);
+        // On the handler thread: the program's functions must not run on a thread of a device.
+        let reported = runtime.handlers.run(move || {
+            if let Some(runtime) = later.upgrade() {
+                runtime.system_event(driver, &event);
+            }
+        });
+        reported.map_err(|e| api::Error::new(api::ErrorCode::OUT_OF_RESOURCES, e.to_string()))
+    }
+
+    fn worker_threads(&self) -> api::Result<u32> {
+        Ok(std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)))
+    }
+}
+
+impl Runtime {
+    /// Tells the program what a device reported, and ends the queue it happened on.
+    fn system_event(&self, driver: usize, event: &api::DeviceEvent) {
+        let handled = self.events.report(self, driver, event);
+        let victim = self
+            .queues
+            .lock()
+            .values()
+            .find(|q| {
+                q.device()
+                    .is_some_and(|d| d.driver == driver && d.queue == event.queue && event.queue != 0)
+            })
+            .cloned();
+        if !handled {
+            eprintln!("hansa: {}: {}", self.drivers[driver].id, event.message);
+        }
+        if let Some(victim) = victim {
+            let status = if event.kind == api::DeviceEventKind::MEMORY_FAULT {
+                queue::errors::MEMORY_FAULT
+            } else {
+                queue::errors::DEVICE_LOST
+            };
+            if let Some(device) = victim.device() {
+                device.fail(victim.descriptor.handle(), status);
+            }
+        }
+    }
+}

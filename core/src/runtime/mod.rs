@@ -1,0 +1,208 @@
+//! The runtime: one per process, made by the first `hsa_init` and taken down by the last `hsa_shut_down`.
+//!
+//! Order up: configuration, plugins, drivers, nodes, agents, regions, links, extensions. Order down is the
+//! reverse. A step that fails unwinds what was built.
+
+pub mod build;
+pub mod events;
+pub mod host;
+pub mod life;
+pub mod links;
+
+pub use build::BuiltIn;
+pub use life::{current, init, shut_down};
+
+use crate::agent::{Agent, Cache};
+use crate::config::Config;
+use crate::dma::Dma;
+use crate::error::{Error, Result};
+use crate::handle::{self, Kind};
+use crate::memory::host::HostOptions;
+use crate::memory::{Region, Registry};
+use crate::queue::Queue;
+use crate::signal::handlers::Handlers;
+use hansa_plugin_api as api;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A driver that the runtime owns, open.
+#[derive(Debug)]
+pub struct DriverSlot {
+    /// The plugin's id.
+    pub id: String,
+    /// The driver. Dropped before the host it calls.
+    pub object: api::DriverObject,
+    /// What it said of its devices.
+    pub description: api::SystemDescription,
+    /// Its nodes that are agents, by its own numbers.
+    pub nodes: Vec<u32>,
+    /// The runtime, as the driver sees it.
+    pub(crate) host: Box<api::HostObject>,
+}
+
+/// An extension that the runtime owns.
+#[derive(Debug)]
+pub struct ExtensionSlot {
+    /// The plugin's id.
+    pub id: String,
+    /// The extension. Dropped before the host it calls.
+    pub object: api::ExtensionObject,
+    /// Its tables.
+    pub tables: Vec<api::ExtensionTable>,
+    /// The runtime, as the extension sees it.
+    pub(crate) host: Box<api::HostObject>,
+}
+
+/// The runtime.
+#[derive(Debug)]
+pub struct Runtime {
+    /// Tells this runtime's handles from an earlier one's.
+    pub epoch: u16,
+    /// The configuration.
+    pub config: Config,
+    /// The drivers, in the order of their agents.
+    pub drivers: Vec<DriverSlot>,
+    /// The agents: CPU agents first.
+    pub agents: Vec<Agent>,
+    /// The regions of all agents.
+    pub regions: Vec<Region>,
+    /// The caches of all agents.
+    pub caches: Vec<Cache>,
+    /// The ways between agents.
+    pub links: links::Links,
+    /// All allocations.
+    pub memory: Registry,
+    /// Asynchronous handlers.
+    pub handlers: Handlers,
+    /// Copies.
+    pub dma: Dma,
+    /// Queues, by handle.
+    pub queues: Mutex<HashMap<u64, Arc<Queue>>>,
+    /// Handlers of system events.
+    pub events: events::SystemEvents,
+    /// How host memory is mapped.
+    pub host_options: HostOptions,
+    /// Extensions; set after the rest is there, for they may call the runtime.
+    pub extensions: Mutex<Vec<ExtensionSlot>>,
+}
+
+impl Runtime {
+    /// The handle of an agent.
+    #[must_use]
+    pub const fn agent_handle(&self, index: usize) -> u64 {
+        handle::of_index(Kind::Agent, self.epoch, index)
+    }
+
+    /// The index of an agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidAgent`] for any other handle.
+    #[inline]
+    pub fn agent_index(&self, agent: u64) -> Result<usize> {
+        handle::index(agent, Kind::Agent, self.epoch)
+            .filter(|&i| i < self.agents.len())
+            .ok_or(Error::InvalidAgent)
+    }
+
+    /// The agent behind a handle.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidAgent`] for any other handle.
+    #[inline]
+    pub fn agent(&self, agent: u64) -> Result<&Agent> {
+        Ok(&self.agents[self.agent_index(agent)?])
+    }
+
+    /// The handle of a region, which is also that of the memory pool.
+    #[must_use]
+    pub const fn region_handle(&self, index: usize) -> u64 {
+        handle::of_index(Kind::Region, self.epoch, index)
+    }
+
+    /// The index of a region.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRegion`] for any other handle.
+    pub fn region_index(&self, region: u64) -> Result<usize> {
+        handle::index(region, Kind::Region, self.epoch)
+            .filter(|&i| i < self.regions.len())
+            .ok_or(Error::InvalidRegion)
+    }
+
+    /// The handle of a cache.
+    #[must_use]
+    pub const fn cache_handle(&self, index: usize) -> u64 {
+        handle::of_index(Kind::Cache, self.epoch, index)
+    }
+
+    /// The cache behind a handle.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidCache`] for any other handle.
+    pub fn cache(&self, cache: u64) -> Result<&Cache> {
+        handle::index(cache, Kind::Cache, self.epoch)
+            .and_then(|i| self.caches.get(i))
+            .ok_or(Error::InvalidCache)
+    }
+
+    /// The live queue behind a handle.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidQueue`] for any other handle.
+    pub fn queue(&self, queue: u64) -> Result<Arc<Queue>> {
+        self.queues.lock().get(&queue).cloned().ok_or(Error::InvalidQueue)
+    }
+
+    /// Destroys a queue.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidQueue`] for a handle that is no live queue.
+    pub fn destroy_queue(&self, queue: u64) -> Result<()> {
+        let queue = self.queues.lock().remove(&queue).ok_or(Error::InvalidQueue)?;
+        queue.destroy(self);
+        Ok(())
+    }
+
+    /// Lets every device see memory of the runtime's arenas, for as long as the runtime lives.
+    pub(crate) fn show_arena(&self, address: u64, bytes: u64) -> Result<()> {
+        // The registrations end with the drivers.
+        self.register_with_all(address, bytes).map(drop)
+    }
+
+    /// Writes a line about queues when the configuration asks for it.
+    pub(crate) fn log_queue(&self, message: &str) {
+        if self.config.settings.debug.queue.value {
+            eprintln!("hansa: {message}");
+        }
+    }
+
+    /// Takes everything down. The runtime is out of reach of the C interface already.
+    fn tear_down(&self) {
+        for extension in self.extensions.lock().iter() {
+            // An extension that cannot stop is let go all the same.
+            let _ = extension.object.shut_down();
+        }
+        let queues: Vec<_> = self.queues.lock().drain().map(|(_, queue)| queue).collect();
+        for queue in queues {
+            queue.destroy(self);
+        }
+        self.dma.stop();
+        self.handlers.stop();
+        for allocation in self.memory.drain() {
+            self.release(&allocation);
+        }
+        crate::signal::pool::observe_no_more();
+        self.extensions.lock().clear();
+        for driver in self.drivers.iter().rev() {
+            // As above.
+            let _ = driver.object.close();
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Signals: 64-bit values that host and devices change and wait for (HSA specification, 2.4).
+//!
+//! Operations are single atomics and inline all the way to the exported symbol: they check the handle by
+//! arithmetic and a tag, change the value, and look whether somebody sleeps. A doorbell is a signal whose
+//! stores ring a queue.
+
+pub mod block;
+pub mod handlers;
+pub mod pool;
+pub mod wait;
+
+pub use block::Block;
+pub use wait::Condition;
+
+use crate::error::{Error, Result};
+use std::sync::atomic::Ordering;
+
+/// The live signal behind a handle.
+///
+/// # Errors
+///
+/// [`Error::InvalidSignal`] for anything else.
+#[inline]
+pub fn checked(handle: u64) -> Result<&'static Block> {
+    Block::of(handle).ok_or(Error::InvalidSignal)
+}
+
+/// Loads the value; 0 for anything that is no signal.
+#[inline]
+#[must_use]
+pub fn load(handle: u64, order: Ordering) -> i64 {
+    Block::of(handle).map_or(0, |block| block.value.load(order))
+}
+
+/// Stores a value and wakes waiters, or rings the queue when the signal is its doorbell.
+#[inline]
+pub fn store(handle: u64, value: i64, order: Ordering) {
+    let Some(block) = Block::of(handle) else { return };
+    if block.is_doorbell() {
+        ring(block, value);
+        return;
+    }
+    block.value.store(value, order);
+    wait::changed(block);
+}
+
+/// Rings a doorbell.
+#[inline]
+pub fn ring(block: &Block, value: i64) {
+    let notify = block.notify.load(Ordering::Acquire);
+    if notify == 0 {
+        ring_hardware(block, value);
+        return;
+    }
+    // SAFETY: `notify` is set once, before the doorbell's handle is given out, from a function of this type.
+    let notify: extern "C" fn(u64, u64) =
+        unsafe { std::mem::transmute(std::ptr::with_exposed_provenance::<()>(address(notify))) };
+    notify(
+        block.queue.load(Ordering::Relaxed),
+        u64::from_ne_bytes(value.to_ne_bytes()),
+    );
+}
+
+fn address(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(0)
+}
+
+fn ring_hardware(block: &Block, value: i64) {
+    let doorbell = block.value.load(Ordering::Relaxed);
+    if doorbell == 0 {
+        return;
+    }
+    std::sync::atomic::fence(Ordering::SeqCst);
+    let doorbell = address(u64::from_ne_bytes(doorbell.to_ne_bytes()));
+    // SAFETY: the driver gave this address as a 64-bit doorbell of a queue that still lives.
+    unsafe { std::ptr::with_exposed_provenance_mut::<i64>(doorbell).write_volatile(value) };
+}
+
+/// Changes the value with one atomic operation, wakes waiters, and answers the value before.
+#[inline]
+pub fn update(handle: u64, operation: impl FnOnce(&std::sync::atomic::AtomicI64) -> i64) -> i64 {
+    let Some(block) = Block::of(handle) else { return 0 };
+    if block.is_doorbell() {
+        return 0;
+    }
+    let before = operation(&block.value);
+    wait::changed(block);
+    before
+}
+
+/// Waits; 0 for anything that is no signal.
+#[inline]
+#[must_use]
+pub fn wait(handle: u64, condition: Condition, compare: i64, timeout: u64) -> i64 {
+    Block::of(handle).map_or(0, |block| wait::wait(block, condition, compare, timeout))
+}
+
+/// Makes a signal.
+///
+/// # Errors
+///
+/// [`Error::OutOfResources`] when memory ran out.
+pub fn create(initial: i64, flags: u32) -> Result<u64> {
+    Ok(pool::create(initial, flags)?.handle())
+}
+
+/// Destroys a signal of the program.
+///
+/// # Errors
+///
+/// [`Error::InvalidSignal`] for anything that is no live signal, and for doorbells and the runtime's own.
+pub fn destroy(handle: u64) -> Result<()> {
+    let block = checked(handle)?;
+    if block.is_doorbell() || block.has(block::flag::INTERNAL) {
+        return Err(Error::InvalidSignal);
+    }
+    if pool::retire(block) {
+        Ok(())
+    } else {
+        Err(Error::InvalidSignal)
+    }
+}

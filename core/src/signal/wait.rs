@@ -1,0 +1,282 @@
+//! Waiting and waking.
+//!
+//! A wait looks at the value for a short while and then sleeps on a futex in the signal's block; it never
+//! burns a core. Whoever changes a value looks at `waiters` and only goes to the system when somebody sleeps.
+//! A store is one plain store followed by one plain load: the fence between them is the sleeper's business, who
+//! runs `membarrier(2)` between announcing itself and its last look at the value.
+
+use super::block::{watch, Block};
+use rustix::thread::futex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a wait looks before it sleeps.
+const SPIN: Duration = Duration::from_micros(40);
+/// How long one sleep lasts where the system has no `membarrier`, so that a lost wake-up ends.
+const UNSURE_SLEEP: Duration = Duration::from_millis(1);
+
+/// What a wait waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Equal.
+    Eq,
+    /// Not equal.
+    Ne,
+    /// Less than.
+    Lt,
+    /// Greater than or equal.
+    Gte,
+}
+
+impl Condition {
+    /// Whether a value satisfies it.
+    #[inline]
+    #[must_use]
+    pub const fn holds(self, value: i64, compare: i64) -> bool {
+        match self {
+            Self::Eq => value == compare,
+            Self::Ne => value != compare,
+            Self::Lt => value < compare,
+            Self::Gte => value >= compare,
+        }
+    }
+}
+
+static MEMBARRIER: AtomicU32 = AtomicU32::new(0);
+const UNKNOWN: u32 = 0;
+const READY: u32 = 1;
+const ABSENT: u32 = 2;
+
+fn membarrier(command: libc::c_int) -> bool {
+    // SAFETY: the commands used here take no pointers.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
+/// Asks the system for barriers ahead of the first sleep. Quick while the process has one thread.
+pub fn prepare() {
+    if MEMBARRIER.load(Ordering::Relaxed) == UNKNOWN {
+        let ready = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+        MEMBARRIER.store(if ready { READY } else { ABSENT }, Ordering::Relaxed);
+    }
+}
+
+/// Forgets what the system granted the parent process.
+pub(crate) fn after_fork() {
+    MEMBARRIER.store(UNKNOWN, Ordering::Relaxed);
+}
+
+/// A full barrier on every thread of the process. Answers whether there was one.
+fn barrier_everywhere() -> bool {
+    prepare();
+    std::sync::atomic::fence(Ordering::SeqCst);
+    MEMBARRIER.load(Ordering::Relaxed) == READY && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+}
+
+/// Sleeps until `word` no longer holds `seen`, or until the time is over.
+fn sleep(word: &AtomicU32, seen: u32, most: Option<Duration>) {
+    let timeout = most.map(|d| futex::Timespec {
+        tv_sec: i64::try_from(d.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(d.subsec_nanos()),
+    });
+    // Every outcome (woken, changed before, interrupted, time over) means: look again.
+    let _ = futex::wait(word, futex::Flags::PRIVATE, seen, timeout.as_ref());
+}
+
+fn wake_all(word: &AtomicU32) {
+    word.fetch_add(1, Ordering::Release);
+    let _ = futex::wake(word, futex::Flags::PRIVATE, u32::MAX >> 1);
+}
+
+/// Counts wake-ups of waits on several signals.
+static GROUP_WAKES: AtomicU32 = AtomicU32::new(0);
+/// Whether the handler thread has something to look at, and its futex.
+static HANDLER_WAKES: AtomicU32 = AtomicU32::new(0);
+static HANDLER_READY: AtomicBool = AtomicBool::new(false);
+
+/// Wakes who waits for a change of this signal. Called after the value was changed.
+#[inline]
+pub fn changed(block: &Block) {
+    if block.waiters.load(Ordering::Relaxed) != 0 {
+        wake(block);
+    }
+}
+
+#[cold]
+fn wake(block: &Block) {
+    let waiters = block.waiters.load(Ordering::SeqCst);
+    if waiters & watch::SLEEPERS != 0 {
+        wake_all(&block.wakes);
+    }
+    if waiters & watch::GROUPS != 0 {
+        wake_all(&GROUP_WAKES);
+    }
+    if waiters & watch::HANDLER != 0 {
+        wake_handlers();
+    }
+}
+
+/// Wakes the handler thread.
+pub(crate) fn wake_handlers() {
+    HANDLER_READY.store(true, Ordering::Release);
+    wake_all(&HANDLER_WAKES);
+}
+
+/// Wakes every wait on several signals, to look again.
+pub(crate) fn wake_groups() {
+    wake_all(&GROUP_WAKES);
+}
+
+/// Sleeps on behalf of the handler thread until a watched signal changes, at most `most`.
+pub(crate) fn sleep_as_handler(most: Option<Duration>, mut done: impl FnMut() -> bool) {
+    let seen = HANDLER_WAKES.load(Ordering::Acquire);
+    if HANDLER_READY.swap(false, Ordering::AcqRel) || done() {
+        return;
+    }
+    let sure = barrier_everywhere();
+    if done() {
+        return;
+    }
+    sleep(
+        &HANDLER_WAKES,
+        seen,
+        if sure {
+            most
+        } else {
+            Some(most.unwrap_or(UNSURE_SLEEP).min(UNSURE_SLEEP))
+        },
+    );
+}
+
+/// When a wait ends without success.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline(Option<Instant>);
+
+impl Deadline {
+    /// `timeout` nanoseconds from now; the largest number is never.
+    #[must_use]
+    pub fn after(timeout: u64) -> Self {
+        Self(
+            (timeout != u64::MAX)
+                .then(|| Instant::now().checked_add(Duration::from_nanos(timeout)))
+                .flatten(),
+        )
+    }
+
+    fn left(self) -> Option<Duration> {
+        self.0.map(|at| at.saturating_duration_since(Instant::now()))
+    }
+
+    fn is_over(self) -> bool {
+        self.0.is_some_and(|at| Instant::now() >= at)
+    }
+}
+
+/// Looks at `done` for a short while. Answers whether it became true.
+fn spin(deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
+    for _ in 0..64 {
+        if done() {
+            return true;
+        }
+        std::hint::spin_loop();
+    }
+    let until = Instant::now() + SPIN;
+    loop {
+        for _ in 0..32 {
+            if done() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        let now = Instant::now();
+        if now >= until || deadline.0.is_some_and(|at| now >= at) {
+            return done();
+        }
+    }
+}
+
+/// Counts threads that wait, for diagnosis.
+static WAITS: AtomicU64 = AtomicU64::new(0);
+
+/// How many waits have gone to sleep.
+pub fn sleeps() -> u64 {
+    WAITS.load(Ordering::Relaxed)
+}
+
+/// Waits until the value satisfies the condition, or the time is over. Answers the last value seen.
+pub fn wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> i64 {
+    let mut value = block.value.load(Ordering::Acquire);
+    if condition.holds(value, compare) || timeout == 0 {
+        return value;
+    }
+    let deadline = Deadline::after(timeout);
+    let mut look = || {
+        value = block.value.load(Ordering::Acquire);
+        condition.holds(value, compare)
+    };
+    if spin(deadline, &mut look) {
+        return value;
+    }
+    WAITS.fetch_add(1, Ordering::Relaxed);
+    block.waiters.fetch_add(watch::SLEEPER, Ordering::SeqCst);
+    loop {
+        let seen = block.wakes.load(Ordering::Acquire);
+        let sure = barrier_everywhere();
+        if look() || deadline.is_over() {
+            break;
+        }
+        let most = deadline.left();
+        sleep(
+            &block.wakes,
+            seen,
+            if sure {
+                most
+            } else {
+                Some(most.unwrap_or(UNSURE_SLEEP).min(UNSURE_SLEEP))
+            },
+        );
+        if look() || deadline.is_over() {
+            break;
+        }
+    }
+    block.waiters.fetch_sub(watch::SLEEPER, Ordering::SeqCst);
+    value
+}
+
+/// Waits until `done` is true, which looks at the values of `blocks`, or the time is over. Answers whether it
+/// was true.
+pub fn wait_group(blocks: &[&Block], timeout: u64, mut done: impl FnMut() -> bool) -> bool {
+    if done() {
+        return true;
+    }
+    let deadline = Deadline::after(timeout);
+    if timeout == 0 || spin(deadline, &mut done) {
+        return done();
+    }
+    for block in blocks {
+        block.waiters.fetch_add(watch::GROUP, Ordering::SeqCst);
+    }
+    let result = loop {
+        let seen = GROUP_WAKES.load(Ordering::Acquire);
+        let sure = barrier_everywhere();
+        if done() {
+            break true;
+        }
+        if deadline.is_over() {
+            break false;
+        }
+        let most = deadline.left();
+        sleep(
+            &GROUP_WAKES,
+            seen,
+            if sure {
+                most
+            } else {
+                Some(most.unwrap_or(UNSURE_SLEEP).min(UNSURE_SLEEP))
+            },
+        );
+    };
+    for block in blocks {
+        block.waiters.fetch_sub(watch::GROUP, Ordering::SeqCst);
+    }
+    result
+}
