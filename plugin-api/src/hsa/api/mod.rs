@@ -40,9 +40,9 @@
 //! With the data symbol `_amdgpu_r_debug` these are the 282 symbols of the library.
 
 mod amd;
-mod core;
 mod ext;
 mod other;
+mod standard;
 
 /// Lists the symbols among the rows of a table.
 macro_rules! exported_names {
