@@ -8,7 +8,7 @@ use super::error::{broken, LoadError};
 use super::isa::ObjectTarget;
 use super::link::{self, Relocation};
 use super::metadata::Metadata;
-use super::note::{self, Note};
+use super::note::{self, HsailSettings, Note};
 use super::symbol::{self, ObjectSymbol, ObjectSymbolKind};
 use super::target::{self, Version};
 
@@ -142,6 +142,12 @@ impl<'data> CodeObject<'data> {
             .find(|note| note.owner == note::OWNER_AMDGPU && note.kind == note::NOTE_METADATA)
             .map(Metadata::parse)
             .transpose()
+    }
+
+    /// The profile and rounding mode it was finalized for; `None` unless it was made from HSAIL.
+    #[must_use]
+    pub fn hsail_settings(&self) -> Option<HsailSettings> {
+        note::hsail_settings(&self.notes)
     }
 
     /// The YAML metadata of version 2, as text.

@@ -11,28 +11,42 @@
 //! allocated without being compared with the file itself.
 #![forbid(unsafe_code)]
 
+mod attributes;
 mod code_object;
 mod elf;
 mod error;
+mod executable;
 mod isa;
 mod kernel;
+mod legacy;
 mod link;
+mod loaded;
 mod metadata;
 mod note;
+mod placement;
 mod processor;
+mod reader;
 mod symbol;
 mod target;
+mod uri;
 
+pub use attributes::{Allocation, Linkage, SymbolKind, Variable, VariableSegment};
 pub use code_object::{CodeObject, Layout, Segment};
 pub use error::{ErrorKind, LoadError};
+pub use executable::{Executable, ExecutableError, FloatRounding, LoadTarget, Profile, Symbol};
 pub use isa::{
     compatible, compatible_with_any, AgentIsa, Feature, Incompatible, InvalidIsaName, Isa, IsaLimits,
     ObjectTarget, ISA_LIMITS, ISA_PREFIX,
 };
 pub use kernel::{Kernel, DESCRIPTOR_SIZE, DESCRIPTOR_V2_SIZE};
+pub use legacy::{CodeSymbol, SerializedCodeObject};
 pub use link::{Relocation, RelocationKind, RelocationTarget};
+pub use loaded::LoadedCodeObject;
 pub use metadata::{ArgMetadata, KernelMetadata, Metadata};
-pub use note::Note;
+pub use note::{HsailSettings, Note};
+pub use placement::{AgentKey, Placed, Placement, PlacementError};
 pub use processor::{Processor, PROCESSORS};
+pub use reader::{CodeObjectReader, ReaderError, SharedBytes};
 pub use symbol::{ObjectSymbol, ObjectSymbolKind, DESCRIPTOR_SUFFIX};
 pub use target::Version;
+pub use uri::MemoryUri;

@@ -9,6 +9,7 @@ use object::read::elf::{NoteIterator, ProgramHeader as _, SectionHeader as _};
 
 use super::elf::{Elf, Header, LE};
 use super::error::{broken, LoadError};
+use super::executable::{FloatRounding, Profile};
 
 /// Owner of the notes of versions 1 and 2.
 pub(super) const OWNER_AMD: &[u8] = b"AMD";
@@ -16,6 +17,8 @@ pub(super) const OWNER_AMD: &[u8] = b"AMD";
 pub(super) const OWNER_AMDGPU: &[u8] = b"AMDGPU";
 /// "AMD": code object version, two 32-bit words.
 pub(super) const NOTE_VERSION: u32 = 1;
+/// "AMD": HSAIL version (two words), profile, machine model, rounding mode (a byte each).
+pub(super) const NOTE_HSAIL: u32 = 2;
 /// "AMD": ISA version.
 pub(super) const NOTE_ISA_VERSION: u32 = 3;
 /// "AMD": YAML metadata.
@@ -34,6 +37,33 @@ pub struct Note<'data> {
     pub contents: &'data [u8],
     /// File offset of the contents.
     pub offset: u64,
+}
+
+/// What the finalizer was asked for; only objects made from HSAIL say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HsailSettings {
+    /// The profile.
+    pub profile: Profile,
+    /// The rounding mode.
+    pub rounding: FloatRounding,
+}
+
+/// Reads the settings from the note with them.
+pub(super) fn hsail_settings(notes: &[Note<'_>]) -> Option<HsailSettings> {
+    let note = notes
+        .iter()
+        .find(|note| note.owner == OWNER_AMD && note.kind == NOTE_HSAIL)?;
+    Some(HsailSettings {
+        profile: match note.contents.get(8)? {
+            1 => Profile::Full,
+            _ => Profile::Base,
+        },
+        rounding: match note.contents.get(10)? {
+            1 => FloatRounding::Zero,
+            2 => FloatRounding::Near,
+            _ => FloatRounding::Default,
+        },
+    })
 }
 
 /// Reads the notes of all `PT_NOTE` segments, or of all note sections if there are none.

@@ -29,7 +29,7 @@ pub(crate) const EXTERNAL: Recipe<'static> = Recipe {
 impl Recipe<'_> {
     /// Compiles, or answers `None` where there is no compiler outside of CI.
     pub(crate) fn build(&self) -> Option<Vec<u8>> {
-        let output = scratch_file(&format!("{}-{}-v{}", self.source, self.cpu, self.version));
+        let output = scratch_file(&format!("{}-v{}.co", self.cpu, self.version));
         let source = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data/loader")
             .join(self.source);
