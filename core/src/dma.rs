@@ -297,9 +297,10 @@ fn host_copy(request: &api::CopyRequest) {
             );
             if request.flags.contains(api::CopyFlags::FILL) {
                 let word = u32::try_from(request.source & u64::from(u32::MAX)).unwrap_or(0);
-                for index in 0..bytes / 4 {
-                    // SAFETY: the program says that the range is its memory.
-                    unsafe { destination.cast::<u32>().add(index).write_unaligned(word) };
+                // SAFETY: the program says that the range is its memory.
+                let range = unsafe { std::slice::from_raw_parts_mut(destination, bytes & !3) };
+                for place in range.chunks_exact_mut(4) {
+                    place.copy_from_slice(&word.to_ne_bytes());
                 }
             } else {
                 let source = at(

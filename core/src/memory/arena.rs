@@ -68,7 +68,7 @@ impl Arena {
         let base = *self.base.get_or_init(|| range);
         if base != range {
             // SAFETY: another thread was first; this range was never handed out.
-            drop(unsafe { rustix::mm::munmap(std::ptr::with_exposed_provenance_mut(range), bytes) });
+            let _ = unsafe { rustix::mm::munmap(std::ptr::with_exposed_provenance_mut(range), bytes) };
         }
         Ok(base)
     }

@@ -7,7 +7,7 @@ use super::{DriverSlot, Runtime};
 use crate::agent::{Agent, AgentKind, Cache, Device, DeviceRef};
 use crate::config::{Config, Inputs};
 use crate::dma::Dma;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::loader::Isa;
 use crate::memory::host::{page_bytes, HostOptions};
 use crate::memory::{GlobalFlags, Place, Region, Registry, Segment};
@@ -313,9 +313,4 @@ impl Machine {
             }
         }
     }
-}
-
-/// An error for a runtime that nothing can serve.
-pub(crate) fn nothing_left(why: &str) -> Error {
-    Error::Plugins(why.to_owned())
 }

@@ -7,19 +7,56 @@ use super::build::{build, BuiltIn};
 use super::Runtime;
 use crate::error::{Error, Result};
 use arc_swap::{ArcSwapOption, Guard};
-use parking_lot::lock_api::RawMutex as _;
-use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use rustix::thread::futex;
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, Once};
 
 static CURRENT: ArcSwapOption<Runtime> = ArcSwapOption::const_empty();
-static LIFE: Mutex<Life> = Mutex::new(Life { references: 0 });
+static LIFE: Life = Life {
+    locked: AtomicU32::new(0),
+    references: AtomicU32::new(0),
+};
 static EPOCH: AtomicU16 = AtomicU16::new(0);
 /// Set in a forked child until it initializes anew.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
+/// The count of users, and the lock under which it changes. A lock of our own, because a forked child must be
+/// able to open one that a thread of its parent held.
 struct Life {
-    references: u32,
+    /// 0 open, 1 locked, 2 locked and somebody sleeps.
+    locked: AtomicU32,
+    references: AtomicU32,
+}
+
+struct Locked;
+
+impl Life {
+    fn lock(&self) -> Locked {
+        let mut state = self
+            .locked
+            .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+            .unwrap_or_else(|now| now);
+        while state != 0 {
+            state = self.locked.swap(2, Ordering::Acquire);
+            if state != 0 {
+                // Woken, changed before or interrupted: try again.
+                let _ = futex::wait(&self.locked, futex::Flags::PRIVATE, 2, None);
+            }
+        }
+        Locked
+    }
+
+    fn open(&self) {
+        if self.locked.swap(0, Ordering::Release) == 2 {
+            let _ = futex::wake(&self.locked, futex::Flags::PRIVATE, 1);
+        }
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        LIFE.open();
+    }
 }
 
 /// Most references, as AMD's runtime has it.
@@ -31,21 +68,39 @@ const MOST_REFERENCES: u32 = i32::MAX.unsigned_abs();
 ///
 /// [`Error::NotInitialized`] when there is none.
 #[inline]
-pub fn current() -> Result<Guard<Option<Arc<Runtime>>>> {
+pub fn current() -> Result<Current> {
     let guard = CURRENT.load();
     if guard.is_none() || FORKED.load(Ordering::Relaxed) {
         return Err(Error::NotInitialized);
     }
-    Ok(guard)
+    Ok(Current(guard))
+}
+
+/// A hold on the runtime for the length of a call.
+pub struct Current(Guard<Option<Arc<Runtime>>>);
+
+impl std::ops::Deref for Current {
+    type Target = Arc<Runtime>;
+
+    #[inline]
+    fn deref(&self) -> &Arc<Runtime> {
+        match &*self.0 {
+            Some(runtime) => runtime,
+            None => unreachable!("`current` looked"),
+        }
+    }
+}
+
+impl std::fmt::Debug for Current {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Current").field("epoch", &self.epoch).finish()
+    }
 }
 
 extern "C" fn in_child() {
     FORKED.store(true, Ordering::Relaxed);
-    if LIFE.is_locked() {
-        // SAFETY: the child has one thread, and it does not hold the lock: a thread that forks is not inside
-        // `init` or `shut_down`. Another thread of the parent held it, which is not here.
-        unsafe { LIFE.raw().unlock() };
-    }
+    // A thread that forks is not inside `init` or `shut_down`; whoever held the lock is not in the child.
+    LIFE.locked.store(0, Ordering::Relaxed);
     crate::signal::wait::after_fork();
 }
 
@@ -60,22 +115,23 @@ pub fn init(built_ins: &[BuiltIn]) -> Result<()> {
         // SAFETY: the handler only stores flags.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
-    let mut life = LIFE.lock();
+    let _locked = LIFE.lock();
+    let mut references = LIFE.references.load(Ordering::Relaxed);
     if FORKED.load(Ordering::Relaxed) {
-        life.references = 0;
+        references = 0;
         // The parent's runtime is left as it is: taking it down would touch the parent's devices.
         std::mem::forget(CURRENT.swap(None));
         FORKED.store(false, Ordering::Relaxed);
     }
-    if life.references == MOST_REFERENCES {
+    if references == MOST_REFERENCES {
         return Err(Error::RefCountOverflow);
     }
-    if life.references == 0 {
+    if references == 0 {
         crate::signal::wait::prepare();
         let runtime = build(EPOCH.fetch_add(1, Ordering::Relaxed).wrapping_add(1), built_ins)?;
         CURRENT.store(Some(runtime));
     }
-    life.references += 1;
+    LIFE.references.store(references + 1, Ordering::Relaxed);
     Ok(())
 }
 
@@ -85,12 +141,13 @@ pub fn init(built_ins: &[BuiltIn]) -> Result<()> {
 ///
 /// [`Error::NotInitialized`] when there is none.
 pub fn shut_down() -> Result<()> {
-    let mut life = LIFE.lock();
-    if life.references == 0 || FORKED.load(Ordering::Relaxed) {
+    let _locked = LIFE.lock();
+    let references = LIFE.references.load(Ordering::Relaxed);
+    if references == 0 || FORKED.load(Ordering::Relaxed) {
         return Err(Error::NotInitialized);
     }
-    life.references -= 1;
-    if life.references == 0 {
+    LIFE.references.store(references - 1, Ordering::Relaxed);
+    if references == 1 {
         if let Some(runtime) = CURRENT.swap(None) {
             runtime.tear_down();
         }

@@ -38,7 +38,7 @@ pub struct DriverSlot {
     /// Its nodes that are agents, by its own numbers.
     pub nodes: Vec<u32>,
     /// The runtime, as the driver sees it.
-    pub(crate) host: Box<api::HostObject>,
+    pub host: Box<api::HostObject>,
 }
 
 /// An extension that the runtime owns.
@@ -51,7 +51,7 @@ pub struct ExtensionSlot {
     /// Its tables.
     pub tables: Vec<api::ExtensionTable>,
     /// The runtime, as the extension sees it.
-    pub(crate) host: Box<api::HostObject>,
+    pub host: Box<api::HostObject>,
 }
 
 /// The runtime.
