@@ -15,6 +15,7 @@ pub mod memory;
 pub mod queue;
 pub mod runtime;
 pub mod signal;
+pub mod status;
 pub mod topology;
 
 pub use error::{Error, Result};
