@@ -14,6 +14,7 @@ pub mod loader;
 pub mod memory;
 pub mod queue;
 pub mod runtime;
+pub mod services;
 pub mod signal;
 pub mod status;
 pub mod topology;

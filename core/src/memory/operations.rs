@@ -153,7 +153,7 @@ impl Runtime {
     /// Calls the program's functions for the end of an allocation and gives the memory back.
     pub(crate) fn release(&self, allocation: &Allocation) {
         for callback in std::mem::take(&mut *allocation.callbacks.lock()) {
-            call_back(allocation.base, callback);
+            call_back(callback);
         }
         self.deregister(&allocation.registrations);
         match allocation.kind {
@@ -256,25 +256,26 @@ impl Runtime {
         Ok(())
     }
 
-    /// Registers a function for the end of an allocation.
+    /// Registers a function for the end of the allocation around an address.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for an address that is in no allocation.
-    pub fn add_free_callback(&self, address: u64, callback: FreeCallback) -> Result<()> {
+    /// [`Error::InvalidAllocation`] for an address that is in no allocation.
+    pub fn add_free_callback(&self, callback: FreeCallback) -> Result<()> {
         let allocation = self
             .memory
-            .find(address)
-            .ok_or(Error::InvalidArgument("not an allocation"))?;
+            .find(callback.address)
+            .filter(|a| a.kind != AllocationKind::Locked)
+            .ok_or(Error::InvalidAllocation("not an allocation"))?;
         allocation.callbacks.lock().push(callback);
         Ok(())
     }
 
-    /// Takes a function for the end of an allocation back.
+    /// Takes one registration of a function for an address back.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] when it was not registered there.
+    /// [`Error::InvalidArgument`] when there is none.
     pub fn remove_free_callback(&self, address: u64, function: usize) -> Result<()> {
         let allocation = self
             .memory
@@ -283,7 +284,7 @@ impl Runtime {
         let mut callbacks = allocation.callbacks.lock();
         let index = callbacks
             .iter()
-            .position(|c| c.function as usize == function)
+            .position(|c| c.function as usize == function && c.address == address)
             .ok_or(Error::InvalidArgument("not a registered function"))?;
         callbacks.remove(index);
         Ok(())
@@ -299,8 +300,8 @@ fn map_request(handle: api::MemoryHandle, nodes: &[u32]) -> api::MapRequest<'_> 
     }
 }
 
-fn call_back(address: u64, callback: FreeCallback) {
-    let pointer = std::ptr::with_exposed_provenance_mut(usize::try_from(address).unwrap_or(0));
+fn call_back(callback: FreeCallback) {
+    let pointer = std::ptr::with_exposed_provenance_mut(usize::try_from(callback.address).unwrap_or(0));
     let data = std::ptr::with_exposed_provenance_mut(callback.data);
     // SAFETY: the program gave this function for exactly this call.
     unsafe { (callback.function)(pointer, data) };

@@ -36,6 +36,8 @@ pub enum AllocationKind {
 pub struct FreeCallback {
     /// The function.
     pub function: unsafe extern "C" fn(*mut libc::c_void, *mut libc::c_void),
+    /// Its first argument: the address that was registered.
+    pub address: u64,
     /// Its second argument.
     pub data: usize,
 }

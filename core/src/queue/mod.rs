@@ -43,8 +43,8 @@ pub enum QueueType {
 /// The program's function for errors of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorCallback {
-    /// The function: status, queue, data.
-    pub function: unsafe extern "C" fn(u32, u64, *mut libc::c_void),
+    /// The function: status, queue (an `hsa_queue_t`), data.
+    pub function: unsafe extern "C" fn(u32, *mut libc::c_void, *mut libc::c_void),
     /// Its third argument.
     pub data: usize,
 }
@@ -490,6 +490,7 @@ impl DeviceQueue {
         }
         if let Some(callback) = self.callback {
             let data = std::ptr::with_exposed_provenance_mut(callback.data);
+            let queue = std::ptr::with_exposed_provenance_mut(usize::try_from(queue).unwrap_or(0));
             // SAFETY: the program gave this function for exactly this call.
             unsafe { (callback.function)(status, queue, data) };
         } else {

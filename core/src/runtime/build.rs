@@ -3,7 +3,7 @@
 use super::events::SystemEvents;
 use super::host::{PluginHost, RuntimeCell};
 use super::links::{Link, Links};
-use super::{DriverSlot, Runtime};
+use super::{DriverSlot, ExtensionSlot, Runtime};
 use crate::agent::{Agent, AgentKind, Cache, Device, DeviceRef};
 use crate::config::{Config, Inputs};
 use crate::dma::Dma;
@@ -70,6 +70,7 @@ pub(super) fn build(epoch: u16, built_ins: &[BuiltIn]) -> Result<Arc<Runtime>> {
         dma: Dma::default(),
         queues: Mutex::new(HashMap::new()),
         events: SystemEvents::default(),
+        coherency: Mutex::new(HashMap::new()),
         host_options,
         extensions: Mutex::new(Vec::new()),
     });
@@ -78,7 +79,34 @@ pub(super) fn build(epoch: u16, built_ins: &[BuiltIn]) -> Result<Arc<Runtime>> {
         runtime.tear_down();
         return Err(error);
     }
+    for plugin in built_ins.iter().filter(|p| p.facts.kind.has_extension()) {
+        let slot = extend(plugin, &runtime, &cell)?;
+        runtime.extensions.lock().push(slot);
+    }
     Ok(runtime)
+}
+
+fn extend(plugin: &BuiltIn, runtime: &Runtime, cell: &Arc<RuntimeCell>) -> Result<ExtensionSlot> {
+    let host = Box::new(api::HostObject::new(PluginHost {
+        id: plugin.facts.id.to_owned(),
+        configuration: runtime.config.backend_text(plugin.facts.id),
+        level: u32::from(runtime.config.settings.debug.level.value.0),
+        runtime: Arc::clone(cell),
+    }));
+    let services = Box::new(crate::services::services(cell));
+    // SAFETY: the host is boxed, kept beside the extension, and dropped after it.
+    let view = unsafe { host.as_ref().as_ref().unbound() };
+    // SAFETY: as above.
+    let calls = unsafe { services.as_ref().as_ref().unbound() };
+    let object = (plugin.module)().extension()(view, calls).into_result()?;
+    let tables = object.tables()?.into_vec();
+    Ok(ExtensionSlot {
+        id: plugin.facts.id.to_owned(),
+        object,
+        tables,
+        services,
+        host,
+    })
 }
 
 fn open(plugin: &BuiltIn, config: &Config, cell: &Arc<RuntimeCell>) -> Result<DriverSlot> {

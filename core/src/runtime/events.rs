@@ -3,6 +3,7 @@
 
 use super::Runtime;
 use crate::agent::DeviceRef;
+use crate::error::{Error, Result};
 use hansa_plugin_api as api;
 use parking_lot::Mutex;
 
@@ -25,8 +26,8 @@ pub struct Event {
 /// The program's function.
 #[derive(Clone, Copy, Debug)]
 pub struct Handler {
-    /// The function: event, data. Answers 0 when the event is dealt with.
-    pub function: unsafe extern "C" fn(*const Event, *mut libc::c_void) -> u32,
+    /// The function: an [`Event`], data. Answers 0 when the event is dealt with.
+    pub function: unsafe extern "C" fn(*const libc::c_void, *mut libc::c_void) -> u32,
     /// Its second argument.
     pub data: usize,
 }
@@ -38,9 +39,18 @@ pub struct SystemEvents {
 }
 
 impl SystemEvents {
-    /// Adds a handler.
-    pub fn add(&self, handler: Handler) {
-        self.handlers.lock().push(handler);
+    /// Sets the handler.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] when there is one already (documented for `hsa_amd_register_system_event_handler`).
+    pub fn add(&self, handler: Handler) -> Result<()> {
+        let mut handlers = self.handlers.lock();
+        if !handlers.is_empty() {
+            return Err(Error::Failed("a system event handler is registered already"));
+        }
+        handlers.push(handler);
+        Ok(())
     }
 
     /// Shows an event to the handlers, last first. Answers whether one dealt with it.
@@ -71,7 +81,7 @@ impl SystemEvents {
         for handler in handlers.iter().rev() {
             let data = std::ptr::with_exposed_provenance_mut(handler.data);
             // SAFETY: the program gave this function for exactly this call.
-            handled |= unsafe { (handler.function)(&raw const shown, data) } == 0;
+            handled |= unsafe { (handler.function)((&raw const shown).cast(), data) } == 0;
         }
         handled
     }

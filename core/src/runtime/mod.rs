@@ -50,6 +50,8 @@ pub struct ExtensionSlot {
     pub object: api::ExtensionObject,
     /// Its tables.
     pub tables: Vec<api::ExtensionTable>,
+    /// The runtime's services for it.
+    pub services: Box<api::RuntimeServicesObject>,
     /// The runtime, as the extension sees it.
     pub host: Box<api::HostObject>,
 }
@@ -81,6 +83,8 @@ pub struct Runtime {
     pub queues: Mutex<HashMap<u64, Arc<Queue>>>,
     /// Handlers of system events.
     pub events: events::SystemEvents,
+    /// Coherency that programs chose for fine-grained memory of agents (`hsa_amd_coherency_type_t`).
+    pub coherency: Mutex<HashMap<usize, u32>>,
     /// How host memory is mapped.
     pub host_options: HostOptions,
     /// Extensions; set after the rest is there, for they may call the runtime.
@@ -168,6 +172,12 @@ impl Runtime {
         let queue = self.queues.lock().remove(&queue).ok_or(Error::InvalidQueue)?;
         queue.destroy(self);
         Ok(())
+    }
+
+    /// Coherency of an agent that no program changed: coherent for the full profile.
+    #[must_use]
+    pub fn default_coherency(&self, agent: usize) -> u32 {
+        u32::from(!self.agents[agent].can(api::AgentCaps::FULL_PROFILE))
     }
 
     /// Lets every device see memory of the runtime's arenas, for as long as the runtime lives.

@@ -1,0 +1,264 @@
+//! Pools, allocations and locked host memory.
+
+use super::{agents_or_all, Group};
+use crate::error::{Error, Result};
+use crate::memory::registry::{AllocationKind, FreeCallback};
+use crate::memory::{Region, Segment};
+use crate::runtime::Runtime;
+use hansa_plugin_api as api;
+use std::sync::atomic::Ordering;
+
+#[derive(Debug)]
+pub(super) struct Memory(pub(super) Group);
+
+/// `hsa_amd_memory_pool_access_t`.
+mod access {
+    pub(super) const NEVER: u32 = 0;
+    pub(super) const BY_DEFAULT: u32 = 1;
+    pub(super) const WHEN_GRANTED: u32 = 2;
+}
+
+/// `hsa_amd_pointer_type_t`.
+mod pointer {
+    pub(super) const HSA: u32 = 1;
+    pub(super) const LOCKED: u32 = 2;
+    pub(super) const IPC: u32 = 4;
+}
+
+fn pool(runtime: &Runtime, handle: u64) -> Result<usize> {
+    runtime.region_index(handle).map_err(|_| Error::InvalidMemoryPool)
+}
+
+/// How an agent reaches a region.
+fn reach(runtime: &Runtime, agent: usize, region: &Region) -> u32 {
+    if region.agent == agent {
+        return access::BY_DEFAULT;
+    }
+    if region.segment != Segment::Global {
+        return access::NEVER;
+    }
+    if region.is_host() && runtime.agents[agent].is_cpu() {
+        return access::BY_DEFAULT;
+    }
+    if runtime.links.get(agent, region.agent).is_none() {
+        return access::NEVER;
+    }
+    let hidden = matches!(
+        region.place,
+        crate::memory::Place::Bank {
+            host_visible: false,
+            ..
+        }
+    );
+    if hidden && runtime.agents[agent].is_cpu() {
+        return access::NEVER;
+    }
+    access::WHEN_GRANTED
+}
+
+impl api::MemoryServices for Memory {
+    fn pools(&self, agent: u64) -> api::Result<api::RVec<u64>> {
+        let runtime = self.0.runtime()?;
+        let regions = &runtime.agent(agent)?.regions;
+        Ok(regions
+            .iter()
+            .map(|&index| runtime.region_handle(index))
+            .collect())
+    }
+
+    fn pool_info(&self, handle: u64) -> api::Result<api::PoolInfo> {
+        let runtime = self.0.runtime()?;
+        let region = &runtime.regions[pool(&runtime, handle)?];
+        Ok(api::PoolInfo {
+            owner: runtime.agent_handle(region.agent),
+            bytes: region.bytes,
+            max_allocation: region.max_allocation,
+            granule: region.granule,
+            alignment: region.granule,
+            recommended_granule: region.recommended_granule,
+            segment: region.segment as u32,
+            global_flags: region.flags.bits(),
+            location: u32::from(!region.is_host()),
+            allocation_allowed: region.can_allocate(),
+            accessible_by_all: region.is_host(),
+        })
+    }
+
+    fn pool_access(&self, agent: u64, handle: u64) -> api::Result<api::PoolAccess> {
+        let runtime = self.0.runtime()?;
+        let agent = runtime.agent_index(agent)?;
+        let region = &runtime.regions[pool(&runtime, handle)?];
+        let link = runtime
+            .links
+            .get(agent, region.agent)
+            .filter(|_| agent != region.agent);
+        let hop = link.map(|link| api::LinkInfo {
+            min_latency: link.latency_ns.0,
+            max_latency: link.latency_ns.1,
+            min_bandwidth: link.bandwidth_mbs.0,
+            max_bandwidth: link.bandwidth_mbs.1,
+            kind: link.kind.0,
+            numa_distance: link.weight,
+            atomics_32bit: link.flags.contains(api::LinkFlags::ATOMICS_32),
+            atomics_64bit: link.flags.contains(api::LinkFlags::ATOMICS_64),
+            coherent: link.flags.contains(api::LinkFlags::COHERENT),
+        });
+        let access = reach(&runtime, agent, region);
+        Ok(api::PoolAccess {
+            access,
+            links: hop.filter(|_| access != access::NEVER).into_iter().collect(),
+        })
+    }
+
+    fn pool_allocate(&self, handle: u64, bytes: u64, flags: u32) -> api::Result<u64> {
+        let runtime = self.0.runtime()?;
+        Ok(runtime.allocate(pool(&runtime, handle)?, bytes, flags)?)
+    }
+
+    fn free(&self, address: u64) -> api::Result<()> {
+        Ok(self.0.runtime()?.free(address)?)
+    }
+
+    fn grant_access(&self, agents: api::RSlice<'_, u64>, address: u64) -> api::Result<()> {
+        let runtime = self.0.runtime()?;
+        let agents: Vec<usize> = agents
+            .iter()
+            .map(|&a| runtime.agent_index(a))
+            .collect::<Result<_>>()?;
+        if let Some(allocation) = runtime.memory.find(address) {
+            let region = &runtime.regions[allocation.region];
+            if agents
+                .iter()
+                .any(|&agent| reach(&runtime, agent, region) == access::NEVER)
+            {
+                return Err(Error::InvalidArgument("an agent can never reach the pool").into());
+            }
+        }
+        Ok(runtime.allow_access(&agents, address)?)
+    }
+
+    fn can_migrate(&self, from: u64, to: u64) -> api::Result<bool> {
+        let runtime = self.0.runtime()?;
+        pool(&runtime, from)?;
+        pool(&runtime, to)?;
+        // Addresses belong to their pool; no driver moves an allocation under its address.
+        Ok(false)
+    }
+
+    fn migrate(&self, _address: u64, to: u64) -> api::Result<()> {
+        let runtime = self.0.runtime()?;
+        pool(&runtime, to)?;
+        Err(Error::OutOfResources("an allocation cannot be moved under its address").into())
+    }
+
+    fn lock(&self, request: &api::LockRequest<'_>) -> api::Result<u64> {
+        let runtime = self.0.runtime()?;
+        agents_or_all(&runtime, &request.agents)?;
+        let region = if request.pool == 0 {
+            runtime
+                .regions
+                .iter()
+                .position(|r| r.is_host() && r.flags.contains(crate::memory::GlobalFlags::COARSE_GRAINED))
+                .unwrap_or(0)
+        } else {
+            let region = pool(&runtime, request.pool)?;
+            if !runtime.regions[region].is_host() {
+                return Err(Error::InvalidMemoryPool.into());
+            }
+            region
+        };
+        Ok(runtime.lock(request.address, request.bytes, region)?)
+    }
+
+    fn unlock(&self, address: u64) -> api::Result<()> {
+        self.0.runtime()?.unlock(address);
+        Ok(())
+    }
+
+    fn fill(&self, address: u64, value: u32, count: u64) -> api::Result<()> {
+        let runtime = self.0.runtime()?;
+        if count == 0 {
+            return Ok(());
+        }
+        let bytes = count
+            .checked_mul(4)
+            .ok_or(Error::InvalidAllocation("more words than there are addresses"))?;
+        let allocation = runtime
+            .memory
+            .find(address)
+            .ok_or(Error::InvalidAllocation("not an allocation"))?;
+        if bytes > allocation.bytes - (address - allocation.base) {
+            return Err(Error::InvalidAllocation("the range goes beyond the allocation").into());
+        }
+        Ok(runtime.fill(address, value, count)?)
+    }
+
+    fn pointer_info(&self, address: u64, with_agents: bool) -> api::Result<api::PointerInfo> {
+        let runtime = self.0.runtime()?;
+        let Some(allocation) = runtime.memory.find(address) else {
+            return Ok(api::PointerInfo::default());
+        };
+        let region = &runtime.regions[allocation.region];
+        let kind = match allocation.kind {
+            AllocationKind::Host(_) | AllocationKind::Device { .. } => pointer::HSA,
+            AllocationKind::Locked => pointer::LOCKED,
+            AllocationKind::Imported { .. } => pointer::IPC,
+        };
+        let mut agents = api::RVec::new();
+        if with_agents {
+            let granted = allocation.granted.lock();
+            agents.extend(
+                (0..runtime.agents.len())
+                    .filter(|&agent| {
+                        granted.contains(&agent)
+                            || region.is_host()
+                            || reach(&runtime, agent, region) == access::BY_DEFAULT
+                    })
+                    .map(|agent| runtime.agent_handle(agent)),
+            );
+        }
+        Ok(api::PointerInfo {
+            kind,
+            global_flags: region.flags.bits(),
+            agent_base: allocation.base,
+            host_base: allocation.host_base,
+            bytes: if kind == pointer::LOCKED {
+                allocation.requested
+            } else {
+                allocation.bytes
+            },
+            user_data: allocation.user_data.load(Ordering::Relaxed),
+            owner: runtime.agent_handle(region.agent),
+            alloc_flags: (allocation.flags >> 2) & 1 | (allocation.flags & 2),
+            registered: kind == pointer::HSA || !allocation.registrations.is_empty(),
+            agents,
+        })
+    }
+
+    fn set_user_data(&self, address: u64, data: u64) -> api::Result<()> {
+        let runtime = self.0.runtime()?;
+        let allocation = runtime
+            .memory
+            .find(address)
+            .ok_or(Error::InvalidArgument("not an allocation"))?;
+        allocation.user_data.store(data, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn on_free(&self, address: u64, callback: api::FreeCallback) -> api::Result<()> {
+        let data = callback.argument.expose_provenance();
+        let callback = FreeCallback {
+            function: callback.function,
+            address,
+            data,
+        };
+        Ok(self.0.runtime()?.add_free_callback(callback)?)
+    }
+
+    fn cancel_on_free(&self, address: u64, callback: api::FreeCallback) -> api::Result<()> {
+        Ok(self
+            .0
+            .runtime()?
+            .remove_free_callback(address, callback.function as usize)?)
+    }
+}
