@@ -218,8 +218,10 @@ pub struct Mods {
     pub slc: bool,
     /// System coherence level (gfx90a).
     pub scc: bool,
-    /// SMEM: non-volatile. FLAT: the NV bit.
+    /// SMEM, FLAT: non-volatile.
     pub nv: bool,
+    /// SMEM: there is an immediate offset (perhaps beside the offset register).
+    pub imm_offset: bool,
     /// Data goes to LDS.
     pub lds: bool,
     /// The address register holds an index.
@@ -252,7 +254,7 @@ pub struct Mods {
     pub exp_en: u8,
     /// EXP: last export.
     pub exp_done: bool,
-    /// EXP: components are packed halves.
+    /// EXP: components are packed halves, two in each of `src[0]` and `src[1]`.
     pub exp_compr: bool,
     /// EXP: the mask is valid.
     pub exp_vm: bool,
@@ -294,24 +296,32 @@ pub struct DecodeError {
 }
 
 impl Inst {
-    /// Registers that the data of an image instruction takes, before any of them is known to be
-    /// unused: one per component of DMASK (four for gathers), half of that when D16 packs pairs,
-    /// and one more for TFE or LWE.
+    /// Registers that the data of an image instruction takes: one per component of DMASK (four for
+    /// gathers), half of that when D16 packs pairs, and one more for TFE.
     #[must_use]
     pub fn image_data_dwords(&self) -> u8 {
-        let row = self.row;
+        let (row, mods) = (self.row, &self.mods);
         let slot = if row.src[3].is_some() { row.src[3] } else { row.dst };
-        let atomic = row.forms.contains(super::row::Forms::ATOMIC);
-        let components = match slot.dwords {
-            4 => 4,
-            _ if atomic => slot.dwords,
-            _ => u8::try_from(self.mods.dmask.count_ones()).unwrap_or(4).max(1),
-        };
-        let packed = if self.mods.d16 && !atomic {
+        let tfe = u8::from(mods.tfe);
+        let enabled = [0, 1, 2, 3]
+            .map(|n| mods.dmask >> n & 1)
+            .iter()
+            .sum::<u8>()
+            .max(1);
+        if row.forms.contains(super::row::Forms::ATOMIC) {
+            // One or two dwords per value, one or two values.
+            return if enabled + tfe == 2 * slot.dwords {
+                2 * slot.dwords
+            } else {
+                slot.dwords
+            };
+        }
+        let components = if slot.dwords == 4 { 4 } else { enabled };
+        let packed = if mods.d16 {
             components.div_ceil(2)
         } else {
             components
         };
-        packed + u8::from(self.mods.tfe || self.mods.lwe)
+        packed + tfe
     }
 }

@@ -4,12 +4,14 @@
 //! LLVM 15's assembler and disassembler for which opcode exists on which processor.
 
 mod decode;
+mod disasm;
 mod inst;
 mod row;
 mod table;
 mod target;
 
 pub use decode::decode;
+pub use disasm::{disassemble, Line};
 pub use inst::*;
 pub use row::*;
 pub use table::{family_rows, row, rows, rows_of};

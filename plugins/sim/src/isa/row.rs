@@ -255,6 +255,14 @@ bitflags! {
         const OFFSET2 = 1 << 8;
         /// Interpolation of a vertex attribute, which the immediate names.
         const INTERP = 1 << 9;
+        /// VOP3: the result can be clamped.
+        const CLAMP = 1 << 10;
+        /// VOP3: the result can be multiplied.
+        const OMOD = 1 << 11;
+        /// Memory: the `lds` bit sends the loaded data to LDS.
+        const LDS = 1 << 12;
+        /// MIMG: the `d16` bit makes the data 16 bits wide.
+        const D16 = 1 << 13;
     }
 }
 

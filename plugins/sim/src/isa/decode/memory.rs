@@ -39,14 +39,10 @@ pub(super) fn ds(code: &mut Code<'_>) -> Decoded {
     let acc = code.target == Target::Gfx90a && bit(code.word, 25);
     inst.imm = unsigned(code.bits(0, 16));
     inst.mods.gds = bit(code.word, 16);
-    inst.src[0] = data_if(row.src[0], bits(high, 0, 8), false).map_err(reason)?;
-    // The wave synchronisation instructions take their count from the address register.
-    let data0 = if row.src[0].is_some() || row.dst.is_some() {
-        bits(high, 8, 8)
-    } else {
-        bits(high, 0, 8)
-    };
-    inst.src[1] = data_if(row.src[1], data0, acc).map_err(reason)?;
+    // The count of a wave synchronisation is data in the place of the address.
+    let count = acc && !row.dst.is_some() && !row.src[1].is_some();
+    inst.src[0] = data_if(row.src[0], bits(high, 0, 8), count).map_err(reason)?;
+    inst.src[1] = data_if(row.src[1], bits(high, 8, 8), acc).map_err(reason)?;
     inst.src[2] = data_if(row.src[2], bits(high, 16, 8), acc).map_err(reason)?;
     inst.dst = data_if(row.dst, bits(high, 24, 8), acc).map_err(reason)?;
     Ok(code.finish(inst))
@@ -67,7 +63,7 @@ pub(super) fn flat(code: &mut Code<'_>) -> Decoded {
     let acc = gfx90a && bit(high, 23);
     let mods = &mut inst.mods;
     mods.nv = !gfx90a && bit(high, 23);
-    mods.lds = bit(code.word, 13);
+    mods.lds = row.forms.contains(Forms::LDS) && bit(code.word, 13);
     mods.glc = bit(code.word, 16);
     mods.slc = bit(code.word, 17);
     mods.scc = gfx90a && bit(code.word, 25);
@@ -85,7 +81,7 @@ pub(super) fn flat(code: &mut Code<'_>) -> Decoded {
         _ => offset13(code.word),
     };
     inst.src[1] = data_if(row.src[1], bits(high, 8, 8), acc).map_err(reason)?;
-    if inst.mods.glc || !row.forms.contains(Forms::ATOMIC) {
+    if !inst.mods.lds && (inst.mods.glc || !row.forms.contains(Forms::ATOMIC)) {
         inst.dst = data_if(row.dst, bits(high, 24, 8), acc).map_err(reason)?;
     }
     Ok(code.finish(inst))
@@ -94,8 +90,14 @@ pub(super) fn flat(code: &mut Code<'_>) -> Decoded {
 pub(super) fn mubuf(code: &mut Code<'_>) -> Decoded {
     let mut inst = code.start(Family::Mubuf, 18, 7, 2)?;
     let high = code.dword(1)?;
+    if !inst.row.src[1].is_some() {
+        // Cache control has no field but the opcode.
+        return Ok(code.finish(inst));
+    }
     let gfx90a = code.target == Target::Gfx90a;
-    inst.mods.lds = bit(code.word, 16);
+    // The store from LDS has no other form.
+    let from_lds = !inst.row.src[0].is_some();
+    inst.mods.lds = inst.row.forms.contains(Forms::LDS) && (from_lds || bit(code.word, 16));
     inst.mods.slc = bit(code.word, 17);
     inst.mods.scc = gfx90a && bit(code.word, 15);
     inst.mods.glc = bit(code.word, 14);
@@ -121,9 +123,6 @@ fn buffer(code: &Code<'_>, mut inst: Inst, high: u32) -> Decoded {
     let gfx90a = code.target == Target::Gfx90a;
     let acc = gfx90a && bit(high, 23);
     inst.mods.tfe = !gfx90a && bit(high, 23);
-    if !row.src[1].is_some() {
-        return Ok(code.finish(inst));
-    }
     inst.imm = unsigned(code.bits(0, 12));
     inst.mods.offen = bit(code.word, 12);
     inst.mods.idxen = bit(code.word, 13);
@@ -134,14 +133,12 @@ fn buffer(code: &Code<'_>, mut inst: Inst, high: u32) -> Decoded {
     inst.src[1] = scalar(bits(high, 16, 5) << 2, row.src[1].dwords).map_err(reason)?;
     inst.src[2] = source(bits(high, 24, 8), 1, None).map_err(reason)?;
     let number = bits(high, 8, 8);
-    let extra = u8::from(inst.mods.tfe);
     if !inst.mods.lds {
         if row.src[3].is_some() {
-            let dwords = row.src[3].dwords + extra;
-            inst.src[3] = data(number, dwords, acc).map_err(reason)?;
+            inst.src[3] = data(number, row.src[3].dwords, acc).map_err(reason)?;
         }
         if row.dst.is_some() && (inst.mods.glc || !row.forms.contains(Forms::ATOMIC)) {
-            inst.dst = data(number, row.dst.dwords + extra, acc).map_err(reason)?;
+            inst.dst = data(number, row.dst.dwords, acc).map_err(reason)?;
         }
     }
     Ok(code.finish(inst))
@@ -164,7 +161,7 @@ pub(super) fn mimg(code: &mut Code<'_>) -> Decoded {
     mods.lwe = bit(code.word, 17);
     mods.slc = bit(code.word, 25);
     mods.scc = gfx90a && bit(code.word, 7);
-    mods.d16 = bit(high, 31);
+    mods.d16 = row.forms.contains(Forms::D16) && bit(high, 31);
     inst.src[0] = vgpr(bits(high, 0, 8), row.src[0].dwords).map_err(reason)?;
     inst.src[1] = scalar(bits(high, 16, 5) << 2, row.src[1].dwords).map_err(reason)?;
     if row.src[2].is_some() {
@@ -190,8 +187,12 @@ pub(super) fn exp(code: &mut Code<'_>) -> Decoded {
     mods.exp_compr = bit(code.word, 10);
     mods.exp_done = bit(code.word, 11);
     mods.exp_vm = bit(code.word, 12);
+    let enabled = match mods.exp_compr {
+        false => mods.exp_en,
+        true => u8::from(mods.exp_en & 3 != 0) | u8::from(mods.exp_en & 12 != 0) << 1,
+    };
     for (n, low) in [0, 8, 16, 24].into_iter().enumerate() {
-        if mods.exp_en >> n & 1 != 0 {
+        if enabled >> n & 1 != 0 {
             inst.src[n] = vgpr(bits(high, low, 8), 1).map_err(|reason| code.error(reason))?;
         }
     }

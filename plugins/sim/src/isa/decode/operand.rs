@@ -83,7 +83,7 @@ pub(super) fn source(code: u32, dwords: u8, literal: Option<u32>) -> Result<Oper
         256.. => vgpr(code - 256, dwords),
         128..=192 => Ok(Operand::Int(unsigned(code - 128))),
         193..=208 => Ok(Operand::Int(192 - unsigned(code))),
-        235..=254 if dwords > 2 => Err("the operand is too wide for a constant"),
+        235..=239 | 251..=254 if dwords > 2 => Err("the operand is too wide for this register"),
         235 => Ok(Operand::Special(Special::SharedBase)),
         236 => Ok(Operand::Special(Special::SharedLimit)),
         237 => Ok(Operand::Special(Special::PrivateBase)),

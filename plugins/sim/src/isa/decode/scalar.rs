@@ -64,8 +64,10 @@ pub(super) fn smem(code: &mut Code<'_>) -> Decoded {
     let row = inst.row;
     let high = code.dword(1)?;
     let reason = |reason| code.error(reason);
-    inst.mods.glc = code.bits(16, 1) != 0;
-    inst.mods.nv = code.bits(15, 1) != 0;
+    // Coherence matters where data is moved.
+    let moves = row.src[0].is_some() && (row.dst.is_some() || row.src[2].kind == SlotKind::Sgpr);
+    inst.mods.glc = moves && bit(code.word, 16);
+    inst.mods.nv = bit(code.word, 15);
     let data = code.bits(6, 7);
     match row.src[2].kind {
         SlotKind::Sgpr => inst.src[2] = scalar(data, row.src[2].dwords).map_err(reason)?,
@@ -82,6 +84,7 @@ pub(super) fn smem(code: &mut Code<'_>) -> Decoded {
         let (immediate, register) = (bit(code.word, 17), bit(code.word, 14));
         if immediate {
             inst.imm = signed(high, 21);
+            inst.mods.imm_offset = true;
         }
         if register {
             inst.src[1] = scalar(bits(high, 25, 7), 1).map_err(reason)?;
@@ -113,6 +116,12 @@ fn ssrc(code: &Code<'_>, inst: &mut Inst, n: usize, field: u32) -> Result<(), De
                 inst.size = 8;
             }
             inst.src[n] = source(field, slot.dwords, literal).map_err(|reason| code.error(reason))?;
+        }
+        SlotKind::Sgpr => {
+            inst.src[n] = source(field, slot.dwords, None).map_err(|reason| code.error(reason))?;
+            if matches!(inst.src[n], Operand::Int(_) | Operand::Float(_)) {
+                return Err(code.error("the operand must be a register"));
+            }
         }
         SlotKind::Imm => inst.src[n] = Operand::Int(unsigned(field)),
         _ => {}

@@ -43,12 +43,15 @@ fn short(code: &Code<'_>, mut inst: Inst, dst: u32, src1: u32) -> Decoded {
         sdwa(code, &mut inst, src1)?;
         return Ok(code.finish(inst));
     }
-    let wants_literal = src0 == LITERAL || row.src.iter().any(|s| s.kind == SlotKind::Literal);
+    let wants_literal = src0 == LITERAL && row.src[0].kind == SlotKind::Vsrc
+        || row.src.iter().any(|s| s.kind == SlotKind::Literal);
     let literal = if wants_literal { Some(code.dword(1)?) } else { None };
     if wants_literal {
         inst.size = 8;
     }
-    if src0 == DPP && row.forms.contains(Forms::DPP) {
+    let wide = row.dst.dwords.max(row.src[0].dwords) > 1;
+    let has_dpp = row.forms.contains(Forms::DPP) && (!wide || code.target == Target::Gfx90a);
+    if src0 == DPP && has_dpp {
         dpp(code, &mut inst)?;
     } else {
         inst.src[0] = match row.src[0].kind {
@@ -102,12 +105,12 @@ fn sdwa(code: &Code<'_>, inst: &mut Inst, src1: u32) -> Result<(), DecodeError> 
         dst_unused: DstUnused::Pad,
         src0_sel: select(16)?,
         src1_sel: Sel::Dword,
-        src0_sext: bit(high, 19),
+        src0_sext: row.float_mods & 1 == 0 && bit(high, 19),
         src1_sext: false,
     };
     if row.src[1].is_some() {
         form.src1_sel = select(24)?;
-        form.src1_sext = bit(high, 27);
+        form.src1_sext = row.float_mods & 2 == 0 && bit(high, 27);
     }
     let both = field8(bits(high, 20, 1) | bits(high, 28, 1) << 1);
     inst.mods.neg = both & row.float_mods;
@@ -130,7 +133,9 @@ fn sdwa(code: &Code<'_>, inst: &mut Inst, src1: u32) -> Result<(), DecodeError> 
             2 => DstUnused::Preserve,
             _ => return Err(code.error("the SDWA treatment of unused bits is reserved")),
         };
-        inst.mods.omod = field8(bits(high, 14, 2));
+        if row.dst.ty.is_float() {
+            inst.mods.omod = field8(bits(high, 14, 2));
+        }
     }
     inst.mods.sdwa = Some(form);
     Ok(())
@@ -145,8 +150,21 @@ fn dpp(code: &Code<'_>, inst: &mut Inst) -> Result<(), DecodeError> {
     inst.mods.neg = both & row.float_mods;
     let both = field8(bits(high, 21, 1) | bits(high, 23, 1) << 1);
     inst.mods.abs = both & row.float_mods;
+    let ctrl = field16(bits(high, 8, 9));
+    let wide = row.src[0].dwords > 1;
+    let known = match ctrl {
+        0x150..=0x15f => code.target == Target::Gfx90a,
+        // 64-bit sources can come from one lane of each row, no more.
+        _ if wide => false,
+        0..=0xff | 0x101..=0x10f | 0x111..=0x11f | 0x121..=0x12f => true,
+        0x130 | 0x134 | 0x138 | 0x13c | 0x140..=0x143 => true,
+        _ => false,
+    };
+    if !known {
+        return Err(code.error("the DPP control is reserved"));
+    }
     inst.mods.dpp = Some(Dpp {
-        ctrl: field16(bits(high, 8, 9)),
+        ctrl,
         row_mask: field8(bits(high, 28, 4)),
         bank_mask: field8(bits(high, 24, 4)),
         bound_ctrl: bit(high, 19),
@@ -177,8 +195,10 @@ pub(super) fn vop3(code: &mut Code<'_>) -> Decoded {
             inst.mods.op_sel = field8(code.bits(11, 4));
         }
     }
-    inst.mods.clamp = bit(code.word, 15);
-    inst.mods.omod = field8(bits(high, 27, 2));
+    inst.mods.clamp = row.forms.contains(Forms::CLAMP) && bit(code.word, 15);
+    if row.forms.contains(Forms::OMOD) {
+        inst.mods.omod = field8(bits(high, 27, 2));
+    }
     inst.mods.neg = field8(bits(high, 29, 3)) & row.float_mods;
     if row.forms.contains(Forms::INTERP) {
         interp_long(code, &mut inst, high)?;
@@ -267,15 +287,18 @@ fn matrix(code: &Code<'_>, mut inst: Inst, high: u32) -> Decoded {
             continue;
         }
         let field = bits(high, 9 * [0, 1, 2][n], 9);
-        let acc = if n == 2 {
-            acc_cd
-        } else {
-            bit(high, [27, 28][n.min(1)])
+        let acc = match n {
+            2 => acc_cd,
+            _ => row.src[1].is_some() && bit(high, [27, 28][n]),
         };
         inst.src[n] = match (slot.kind, field) {
-            (SlotKind::Agpr, 256..) => agpr(field - 256, slot.dwords),
-            (SlotKind::Agpr, _) => Err("the operand must be an accumulation register"),
+            // Only accumulation registers: the ninth bit is not looked at.
+            (SlotKind::Agpr, _) => agpr(field & 0xff, slot.dwords),
             (_, 256..) if acc => agpr(field - 256, slot.dwords),
+            // Factors come from registers, sums can start from a constant; only the move into an
+            // accumulation register takes every source.
+            (_, 0..=127) if row.src[1].is_some() => Err("the operand must not be scalar"),
+            (_, 128..=255) if row.src[1].is_some() && n < 2 => Err("the operand must be a register"),
             _ => source(field, slot.dwords, None),
         }
         .map_err(reason)?;

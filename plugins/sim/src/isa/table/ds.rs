@@ -68,9 +68,9 @@ const fn data_only(opcode: u16, name: &'static str) -> Row {
     bare(opcode, name).src(1, vgprs(1))
 }
 
-/// Global wave synchronisation with a count.
+/// Global wave synchronisation with a count, in the place of the address.
 const fn gws(opcode: u16, name: &'static str) -> Row {
-    bare(opcode, name).src(1, vgprs(1))
+    addressed(opcode, name)
 }
 
 /// The rows, by opcode.

@@ -1,16 +1,16 @@
 //! GLOBAL: memory access known to be global.
 
 use super::flat_shape::{atomic, cmpswap, load, store};
-use crate::isa::row::{Family::Global, Row};
+use crate::isa::row::{Family::Global, Forms, Row};
 use crate::isa::target::TargetSet;
 
 /// The rows, by opcode.
 pub(super) static ROWS: [Row; 53] = [
-    load(Global, 0x10, "global_load_ubyte", 1),
-    load(Global, 0x11, "global_load_sbyte", 1),
-    load(Global, 0x12, "global_load_ushort", 1),
-    load(Global, 0x13, "global_load_sshort", 1),
-    load(Global, 0x14, "global_load_dword", 1),
+    load(Global, 0x10, "global_load_ubyte", 1).with(Forms::LDS),
+    load(Global, 0x11, "global_load_sbyte", 1).with(Forms::LDS),
+    load(Global, 0x12, "global_load_ushort", 1).with(Forms::LDS),
+    load(Global, 0x13, "global_load_sshort", 1).with(Forms::LDS),
+    load(Global, 0x14, "global_load_dword", 1).with(Forms::LDS),
     load(Global, 0x15, "global_load_dwordx2", 2),
     load(Global, 0x16, "global_load_dwordx3", 3),
     load(Global, 0x17, "global_load_dwordx4", 4),

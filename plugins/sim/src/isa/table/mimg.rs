@@ -39,10 +39,14 @@ const fn cmpswap(opcode: u16, name: &'static str) -> Row {
         .with(Forms::ATOMIC)
 }
 
-const fn sample(opcode: u16, name: &'static str, address: u8) -> Row {
+const fn lod(opcode: u16, name: &'static str, address: u8) -> Row {
     addressed(opcode, name, address)
         .src(2, Slot::wide(Sgpr, B32, 4))
         .dst(vgprs(1))
+}
+
+const fn sample(opcode: u16, name: &'static str, address: u8) -> Row {
+    lod(opcode, name, address).with(Forms::D16)
 }
 
 /// One component of four texels, whatever DMASK says.
@@ -52,14 +56,14 @@ const fn gather(opcode: u16, name: &'static str, address: u8) -> Row {
 
 /// The rows, by opcode.
 pub(super) static ROWS: [Row; 89] = [
-    load(0x00, "image_load"),
-    load(0x01, "image_load_mip"),
+    load(0x00, "image_load").with(Forms::D16),
+    load(0x01, "image_load_mip").with(Forms::D16),
     load(0x02, "image_load_pck"),
     load(0x03, "image_load_pck_sgn"),
     load(0x04, "image_load_mip_pck"),
     load(0x05, "image_load_mip_pck_sgn"),
-    store(0x08, "image_store"),
-    store(0x09, "image_store_mip"),
+    store(0x08, "image_store").with(Forms::D16),
+    store(0x09, "image_store_mip").with(Forms::D16),
     store(0x0a, "image_store_pck"),
     store(0x0b, "image_store_mip_pck"),
     load(0x0e, "image_get_resinfo"),
@@ -132,7 +136,7 @@ pub(super) static ROWS: [Row; 89] = [
     gather(0x5d, "image_gather4_c_b_o", 4).on(TargetSet::TO_GFX908),
     gather(0x5e, "image_gather4_c_b_cl_o", 4).on(TargetSet::TO_GFX908),
     gather(0x5f, "image_gather4_c_lz_o", 3).on(TargetSet::TO_GFX908),
-    sample(0x60, "image_get_lod", 1).on(TargetSet::TO_GFX908),
+    lod(0x60, "image_get_lod", 1).on(TargetSet::TO_GFX908),
     sample(0x68, "image_sample_cd", 2).on(TargetSet::TO_GFX908),
     sample(0x69, "image_sample_cd_cl", 2).on(TargetSet::TO_GFX908),
     sample(0x6a, "image_sample_c_cd", 3).on(TargetSet::TO_GFX908),

@@ -47,11 +47,12 @@ const fn lds_store(opcode: u16, name: &'static str) -> Row {
     bare(opcode, name)
         .src(1, Slot::wide(Sgpr, B32, 4))
         .src(2, Slot::new(Ssrc, B32))
+        .with(Forms::LDS)
 }
 
 /// The rows, by opcode.
 pub(super) static ROWS: [Row; 76] = [
-    load(0x00, "buffer_load_format_x", 1),
+    load(0x00, "buffer_load_format_x", 1).with(Forms::LDS),
     load(0x01, "buffer_load_format_xy", 2),
     load(0x02, "buffer_load_format_xyz", 3),
     load(0x03, "buffer_load_format_xyzw", 4),
@@ -67,11 +68,11 @@ pub(super) static ROWS: [Row; 76] = [
     store(0x0d, "buffer_store_format_d16_xy", 1),
     store(0x0e, "buffer_store_format_d16_xyz", 2),
     store(0x0f, "buffer_store_format_d16_xyzw", 2),
-    load(0x10, "buffer_load_ubyte", 1),
-    load(0x11, "buffer_load_sbyte", 1),
-    load(0x12, "buffer_load_ushort", 1),
-    load(0x13, "buffer_load_sshort", 1),
-    load(0x14, "buffer_load_dword", 1),
+    load(0x10, "buffer_load_ubyte", 1).with(Forms::LDS),
+    load(0x11, "buffer_load_sbyte", 1).with(Forms::LDS),
+    load(0x12, "buffer_load_ushort", 1).with(Forms::LDS),
+    load(0x13, "buffer_load_sshort", 1).with(Forms::LDS),
+    load(0x14, "buffer_load_dword", 1).with(Forms::LDS),
     load(0x15, "buffer_load_dwordx2", 2),
     load(0x16, "buffer_load_dwordx3", 3),
     load(0x17, "buffer_load_dwordx4", 4),

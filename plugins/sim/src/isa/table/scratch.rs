@@ -1,15 +1,15 @@
 //! SCRATCH: memory access known to be scratch.
 
 use super::flat_shape::{load, store};
-use crate::isa::row::{Family::Scratch, Row};
+use crate::isa::row::{Family::Scratch, Forms, Row};
 
 /// The rows, by opcode.
 pub(super) static ROWS: [Row; 22] = [
-    load(Scratch, 0x10, "scratch_load_ubyte", 1),
-    load(Scratch, 0x11, "scratch_load_sbyte", 1),
-    load(Scratch, 0x12, "scratch_load_ushort", 1),
-    load(Scratch, 0x13, "scratch_load_sshort", 1),
-    load(Scratch, 0x14, "scratch_load_dword", 1),
+    load(Scratch, 0x10, "scratch_load_ubyte", 1).with(Forms::LDS),
+    load(Scratch, 0x11, "scratch_load_sbyte", 1).with(Forms::LDS),
+    load(Scratch, 0x12, "scratch_load_ushort", 1).with(Forms::LDS),
+    load(Scratch, 0x13, "scratch_load_sshort", 1).with(Forms::LDS),
+    load(Scratch, 0x14, "scratch_load_dword", 1).with(Forms::LDS),
     load(Scratch, 0x15, "scratch_load_dwordx2", 2),
     load(Scratch, 0x16, "scratch_load_dwordx3", 3),
     load(Scratch, 0x17, "scratch_load_dwordx4", 4),

@@ -18,6 +18,16 @@ const fn op(opcode: u16, name: &'static str, dst: Ty, src: Ty) -> Row {
     no_dst(opcode, name, src).dst(Slot::new(Sgpr, dst))
 }
 
+/// The source is a register, never a constant.
+const fn jump(opcode: u16, name: &'static str, src: Ty) -> Row {
+    Row::new(Family::Sop1, opcode, name).src(0, Slot::new(Sgpr, src))
+}
+
+/// The source is a register (here relative to M0), never a constant.
+const fn from_register(opcode: u16, name: &'static str, dst: Ty, src: Ty) -> Row {
+    jump(opcode, name, src).dst(Slot::new(Sgpr, dst))
+}
+
 /// The destination keeps bits (or all of them), so it is a source too.
 const fn keeps(opcode: u16, name: &'static str, dst: Ty, src: Ty) -> Row {
     op(opcode, name, dst, src).src(1, Slot::new(Dst, dst))
@@ -54,9 +64,9 @@ pub(super) static ROWS: [Row; 54] = [
     keeps(0x1a, "s_bitset1_b32", B32, U32),
     keeps(0x1b, "s_bitset1_b64", B64, U32),
     no_src(0x1c, "s_getpc_b64", B64),
-    no_dst(0x1d, "s_setpc_b64", B64),
+    jump(0x1d, "s_setpc_b64", B64),
     op(0x1e, "s_swappc_b64", B64, B64),
-    no_dst(0x1f, "s_rfe_b64", B64),
+    jump(0x1f, "s_rfe_b64", B64),
     op(0x20, "s_and_saveexec_b64", B64, B64),
     op(0x21, "s_or_saveexec_b64", B64, B64),
     op(0x22, "s_xor_saveexec_b64", B64, B64),
@@ -67,11 +77,11 @@ pub(super) static ROWS: [Row; 54] = [
     op(0x27, "s_xnor_saveexec_b64", B64, B64),
     op(0x28, "s_quadmask_b32", B32, B32),
     op(0x29, "s_quadmask_b64", B64, B64),
-    op(0x2a, "s_movrels_b32", B32, B32),
-    op(0x2b, "s_movrels_b64", B64, B64),
+    from_register(0x2a, "s_movrels_b32", B32, B32),
+    from_register(0x2b, "s_movrels_b64", B64, B64),
     op(0x2c, "s_movreld_b32", B32, B32),
     op(0x2d, "s_movreld_b64", B64, B64),
-    no_dst(0x2e, "s_cbranch_join", B32),
+    jump(0x2e, "s_cbranch_join", B32),
     op(0x30, "s_abs_i32", I32, I32),
     no_dst(0x32, "s_set_gpr_idx_idx", B32),
     op(0x33, "s_andn1_saveexec_b64", B64, B64),

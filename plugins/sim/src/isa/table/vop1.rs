@@ -21,7 +21,11 @@ const fn op(opcode: u16, name: &'static str, dst: Ty, src: Ty) -> Row {
         .dst(Slot::new(Vgpr, dst))
         .src(0, Slot::new(Vsrc, src))
         .float_sources_modified()
-        .only(ALL_FORMS)
+        .only(if dst.dwords() + src.dwords() == 2 {
+            ALL_FORMS
+        } else {
+            ALL_FORMS.difference(Forms::SDWA)
+        })
 }
 
 /// Without any other form, and with unusual operands.
@@ -50,8 +54,8 @@ pub(super) static ROWS: [Row; 79] = [
     op(0x08, "v_cvt_i32_f32", I32, F32),
     op(0x0a, "v_cvt_f16_f32", F16, F32),
     op(0x0b, "v_cvt_f32_f16", F32, F16),
-    op(0x0c, "v_cvt_rpi_i32_f32", I32, F32),
-    op(0x0d, "v_cvt_flr_i32_f32", I32, F32),
+    op(0x0c, "v_cvt_rpi_i32_f32", I32, F32).with(Forms::CLAMP),
+    op(0x0d, "v_cvt_flr_i32_f32", I32, F32).with(Forms::CLAMP),
     op(0x0e, "v_cvt_off_f32_i4", F32, I32),
     op(0x0f, "v_cvt_f32_f64", F32, F64),
     op(0x10, "v_cvt_f64_f32", F64, F32),
@@ -89,7 +93,7 @@ pub(super) static ROWS: [Row; 79] = [
     op(0x30, "v_frexp_exp_i32_f64", I32, F64),
     op(0x31, "v_frexp_mant_f64", F64, F64),
     op(0x32, "v_fract_f64", F64, F64),
-    op(0x33, "v_frexp_exp_i32_f32", I32, F32),
+    op(0x33, "v_frexp_exp_i32_f32", I32, F32).with(Forms::CLAMP),
     op(0x34, "v_frexp_mant_f32", F32, F32),
     nullary(0x35, "v_clrexcp"),
     op(0x37, "v_screen_partition_4se_b32", B32, B32),
@@ -115,7 +119,7 @@ pub(super) static ROWS: [Row; 79] = [
     op(0x4c, "v_log_legacy_f32", F32, F32),
     op(0x4d, "v_cvt_norm_i16_f16", I16, F16),
     op(0x4e, "v_cvt_norm_u16_f16", U16, F16),
-    op(0x4f, "v_sat_pk_u8_i16", B32, PkI16),
+    op(0x4f, "v_sat_pk_u8_i16", B32, B32),
     only(0x51, "v_swap_b32", VGPR, VGPR),
     only(0x52, "v_accvgpr_mov_b32", AGPR, AGPR).on(TargetSet::GFX90A),
 ];

@@ -37,6 +37,12 @@ const fn madak(opcode: u16, name: &'static str, ty: Ty) -> Row {
         .only(Forms::empty())
 }
 
+/// Scales by a power of two. The exponent is an integer, but LLVM shows constants in its place as
+/// floats.
+const fn ldexp(opcode: u16, name: &'static str, ty: Ty) -> Row {
+    op(opcode, name, ty, ty, ty).modified(0b01)
+}
+
 impl Row {
     /// Accumulates into the destination.
     const fn mac(self) -> Self {
@@ -46,7 +52,12 @@ impl Row {
 
     /// Writes a carry per lane to VCC.
     const fn carry_out(self) -> Self {
-        self.sdst(Slot::new(Vcc, B64))
+        self.sdst(Slot::new(Vcc, B64)).saturates()
+    }
+
+    /// Can saturate in VOP3 form.
+    const fn saturates(self) -> Self {
+        self.with(Forms::CLAMP)
     }
 
     /// Reads a bit per lane from VCC.
@@ -67,9 +78,9 @@ pub(super) static ROWS: [Row; 63] = [
         .on(TargetSet::GFX90A),
     op(0x04, "v_mul_legacy_f32", F32, F32, F32).on(TargetSet::TO_GFX908),
     op(0x05, "v_mul_f32", F32, F32, F32),
-    op(0x06, "v_mul_i32_i24", I32, I32, I32),
+    op(0x06, "v_mul_i32_i24", I32, I32, I32).saturates(),
     op(0x07, "v_mul_hi_i32_i24", I32, I32, I32),
-    op(0x08, "v_mul_u32_u24", U32, U32, U32),
+    op(0x08, "v_mul_u32_u24", U32, U32, U32).saturates(),
     op(0x09, "v_mul_hi_u32_u24", U32, U32, U32),
     op(0x0a, "v_min_f32", F32, F32, F32),
     op(0x0b, "v_max_f32", F32, F32, F32),
@@ -99,9 +110,9 @@ pub(super) static ROWS: [Row; 63] = [
     op(0x23, "v_mac_f16", F16, F16, F16).mac().without(Forms::SDWA),
     madmk(0x24, "v_madmk_f16", F16),
     madak(0x25, "v_madak_f16", F16),
-    op(0x26, "v_add_u16", U16, U16, U16),
-    op(0x27, "v_sub_u16", U16, U16, U16),
-    op(0x28, "v_subrev_u16", U16, U16, U16),
+    op(0x26, "v_add_u16", U16, U16, U16).saturates(),
+    op(0x27, "v_sub_u16", U16, U16, U16).saturates(),
+    op(0x28, "v_subrev_u16", U16, U16, U16).saturates(),
     op(0x29, "v_mul_lo_u16", U16, U16, U16),
     op(0x2a, "v_lshlrev_b16", B16, U16, B16),
     op(0x2b, "v_lshrrev_b16", B16, U16, B16),
@@ -112,15 +123,16 @@ pub(super) static ROWS: [Row; 63] = [
     op(0x30, "v_max_i16", I16, I16, I16),
     op(0x31, "v_min_u16", U16, U16, U16),
     op(0x32, "v_min_i16", I16, I16, I16),
-    op(0x33, "v_ldexp_f16", F16, F16, I16),
-    op(0x34, "v_add_u32", U32, U32, U32),
-    op(0x35, "v_sub_u32", U32, U32, U32),
-    op(0x36, "v_subrev_u32", U32, U32, U32),
+    ldexp(0x33, "v_ldexp_f16", F16),
+    op(0x34, "v_add_u32", U32, U32, U32).saturates(),
+    op(0x35, "v_sub_u32", U32, U32, U32).saturates(),
+    op(0x36, "v_subrev_u32", U32, U32, U32).saturates(),
     op(0x37, "v_dot2c_f32_f16", F32, PkF16, PkF16)
+        .modified(0b11)
         .mac()
         .only(SUFFIX_DPP)
         .on(TargetSet::GFX908_UP),
-    op(0x38, "v_dot2c_i32_i16", I32, PkI16, PkI16)
+    op(0x38, "v_dot2c_i32_i16", I32, B32, B32)
         .mac()
         .only(SUFFIX_DPP)
         .on(TargetSet::GFX908_UP),
