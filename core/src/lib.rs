@@ -8,6 +8,7 @@ pub mod agent;
 pub mod clock;
 pub mod config;
 pub mod dma;
+pub mod elf_kind;
 pub mod error;
 pub mod handle;
 pub mod loader;

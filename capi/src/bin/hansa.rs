@@ -1,3 +1,0 @@
-//! The `hansa` command.
-
-fn main() {}

@@ -1,0 +1,77 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+
+/// The Hansa HSA runtime: drivers are plugins.
+#[derive(Debug, Parser)]
+#[command(name = "hansa", version, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show agents, instruction sets, memory and links
+    Info(InfoOptions),
+    /// Show every setting and where its value came from
+    Config(Output),
+    /// Run a program on this runtime
+    Run(RunOptions),
+    /// Print the environment of `hansa run`, for a shell or a unit file
+    Env(BackendOptions),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// How data is printed.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InfoOptions {
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// List the exported functions that are not there yet
+    #[arg(long)]
+    pub(crate) missing: bool,
+}
+
+/// Which backends a program gets.
+#[derive(Debug, Args)]
+pub(crate) struct BackendOptions {
+    /// Use only this driver (repeat for several, in order of preference)
+    #[arg(long = "backend", value_name = "ID")]
+    pub(crate) backends: Vec<String>,
+    /// Set a key of the configuration, such as backend.sim.devices=2
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Instruction set of the software GPU, such as gfx90a
+    #[arg(long, value_name = "NAME")]
+    pub(crate) isa: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    pub(crate) backends: BackendOptions,
+    /// Load the runtime before all other libraries (for programs that carry their own copy)
+    #[arg(long)]
+    pub(crate) preload: bool,
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    pub(crate) program: Vec<OsString>,
+}

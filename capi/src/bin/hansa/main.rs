@@ -1,0 +1,28 @@
+//! The `hansa` command: what is there, why something is not used, and programs run on this runtime.
+
+mod arguments;
+mod config;
+mod info;
+mod run;
+mod text;
+
+use arguments::{Arguments, Command};
+use clap::{CommandFactory as _, Parser as _};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Info(options) => info::run(&options),
+        Command::Config(options) => config::run(&options),
+        Command::Run(options) => run::run(&options),
+        Command::Env(options) => run::print_environment(&options),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Arguments::command(), "hansa", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+    };
+    result.unwrap_or_else(|message| {
+        eprintln!("hansa: {message}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,154 @@
+//! `hansa run`: starts a program with this runtime in front of any other, and with the backends it is to use.
+
+use crate::arguments::{BackendOptions, RunOptions};
+use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// The runtime's name for the dynamic linker.
+const SONAME: &str = "libhsa-runtime64.so.1";
+
+pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, String> {
+    let [program, arguments @ ..] = options.program.as_slice() else {
+        return Err("no program is named".to_owned());
+    };
+    let path = find(program)?;
+    check(&path)?;
+    let mut command = Command::new(&path);
+    command
+        .arg0(program)
+        .args(arguments)
+        .envs(environment(&options.backends)?);
+    if options.preload {
+        let library = library_directory()?.join(SONAME);
+        command.env("LD_PRELOAD", joined("LD_PRELOAD", library.as_os_str()));
+    }
+    // Comes back only when it could not start.
+    Err(format!("cannot run {}: {}", path.display(), command.exec()))
+}
+
+pub(crate) fn print_environment(options: &BackendOptions) -> Result<ExitCode, String> {
+    for (name, value) in environment(options)? {
+        println!("{name}={}", value.to_string_lossy());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The variables that a program is started with.
+fn environment(options: &BackendOptions) -> Result<Vec<(String, OsString)>, String> {
+    let mut variables = vec![(
+        "LD_LIBRARY_PATH".to_owned(),
+        joined("LD_LIBRARY_PATH", library_directory()?.as_os_str()),
+    )];
+    if !options.backends.is_empty() {
+        variables.push(("HANSA_BACKENDS".to_owned(), options.backends.join(",").into()));
+    }
+    let isa = options.isa.as_ref().map(|name| format!("backend.sim.isa={name}"));
+    for setting in options.settings.iter().chain(&isa) {
+        let (key, value) = setting.split_once('=').ok_or_else(|| {
+            format!("--set {setting}: the form is KEY=VALUE, such as backend.sim.devices=2")
+        })?;
+        variables.push((variable_of(key)?, value.into()));
+    }
+    Ok(variables)
+}
+
+/// The variable that sets a key of the configuration: `HANSA_` and the key in capitals.
+fn variable_of(key: &str) -> Result<String, String> {
+    let valid = key.contains('.')
+        && key
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    if !valid {
+        return Err(format!(
+            "--set {key}: a key is section.name, such as backend.sim.devices"
+        ));
+    }
+    Ok(format!(
+        "HANSA_{}",
+        key.replace(['.', '-'], "_").to_ascii_uppercase()
+    ))
+}
+
+/// `first` before what a list variable holds already.
+fn joined(variable: &str, first: &OsStr) -> OsString {
+    let mut list = first.to_owned();
+    if let Some(rest) = std::env::var_os(variable).filter(|v| !v.is_empty()) {
+        list.push(":");
+        list.push(rest);
+    }
+    list
+}
+
+/// The directory of the runtime: beside this command, or in the library directory of its prefix.
+fn library_directory() -> Result<PathBuf, String> {
+    let command = std::env::current_exe().map_err(|e| format!("cannot find this command's own path: {e}"))?;
+    let beside = command.parent().unwrap_or(Path::new("/")).to_path_buf();
+    let prefix = beside.parent().unwrap_or(Path::new("/")).to_path_buf();
+    let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
+    let places = [
+        beside.clone(),
+        prefix.join("lib").join(&triplet).join("hansa"),
+        prefix.join("lib").join(&triplet),
+        prefix.join("lib/hansa"),
+        prefix.join("lib64"),
+        prefix.join("lib"),
+    ];
+    places
+        .iter()
+        .find(|place| place.join(SONAME).exists())
+        .cloned()
+        .ok_or_else(|| {
+            format!(
+                "{SONAME} is neither in {} nor in a library directory of {}",
+                beside.display(),
+                prefix.display()
+            )
+        })
+}
+
+/// The file of a program, looked up as a shell does.
+fn find(program: &OsStr) -> Result<PathBuf, String> {
+    let path = PathBuf::from(program);
+    let name = program.to_string_lossy();
+    if name.contains('/') {
+        return if path.exists() {
+            Ok(path)
+        } else {
+            Err(format!("{name}: no such file"))
+        };
+    }
+    std::env::var_os("PATH")
+        .iter()
+        .flat_map(std::env::split_paths)
+        .map(|directory| directory.join(&path))
+        .find(|candidate| candidate.is_file())
+        .ok_or_else(|| format!("{name}: not found in PATH"))
+}
+
+/// Says in one line why a file cannot run on this runtime, where that can be seen beforehand.
+fn check(path: &Path) -> Result<(), String> {
+    let shown = path.display();
+    let mut header = Vec::new();
+    let file = std::fs::File::open(path).map_err(|e| format!("{shown}: {e}"))?;
+    file.take(1 << 20)
+        .read_to_end(&mut header)
+        .map_err(|e| format!("{shown}: {e}"))?;
+    if header.starts_with(b"#!") {
+        return Ok(());
+    }
+    use hansa_core::elf_kind::{kind_of, ElfKind};
+    match kind_of(&header) {
+        ElfKind::Dynamic => Ok(()),
+        ElfKind::Static => Err(format!(
+            "{shown} is statically linked: no other runtime can be put in front of it"
+        )),
+        ElfKind::OtherMachine(machine) => Err(format!(
+            "{shown} is for another machine ({machine}); this runtime is for {}",
+            std::env::consts::ARCH
+        )),
+        ElfKind::NotElf => Err(format!("{shown} is neither a program nor a script")),
+    }
+}
