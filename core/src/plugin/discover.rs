@@ -224,7 +224,7 @@ fn trusted(path: &Path) -> Result<(), Reason> {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+        .unwrap_or_else(|| Path::new("."));
     for path in [path, parent] {
         let writable = fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o002 != 0);
         if writable {

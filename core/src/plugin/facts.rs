@@ -126,20 +126,9 @@ impl Facts {
             manifest,
             note,
         };
-        let fields: [(&str, &dyn Fn(&Self) -> String); 9] = [
-            ("id", &|facts| facts.id.clone()),
-            ("kind", &|facts| facts.kind.name().to_owned()),
-            ("target", &|facts| facts.target.clone()),
-            ("interface", &|facts| interface_text(facts.interface)),
-            ("claims.always", &|facts| facts.always.to_string()),
-            ("claims.pci", &|facts| facts.pci.join(", ")),
-            ("claims.nodes", &|facts| facts.nodes.join(", ")),
-            ("claims.modules", &|facts| facts.modules.join(", ")),
-            ("policy.software", &|facts| facts.software.to_string()),
-        ];
-        for (field, value) in fields {
-            if value(self) != value(note) {
-                return Err(differs(field, value(self), value(note)));
+        for ((field, manifest), (_, note)) in self.identity().into_iter().zip(note.identity()) {
+            if manifest != note {
+                return Err(differs(field, manifest, note));
             }
         }
         match self.version.cmp(&note.version) {
@@ -154,6 +143,21 @@ impl Facts {
                 self.version, note.version
             ))),
         }
+    }
+
+    /// What the library is, field by field.
+    fn identity(&self) -> [(&'static str, String); 9] {
+        [
+            ("id", self.id.clone()),
+            ("kind", self.kind.name().to_owned()),
+            ("target", self.target.clone()),
+            ("interface", interface_text(self.interface)),
+            ("claims.always", self.always.to_string()),
+            ("claims.pci", self.pci.join(", ")),
+            ("claims.nodes", self.nodes.join(", ")),
+            ("claims.modules", self.modules.join(", ")),
+            ("policy.software", self.software.to_string()),
+        ]
     }
 
     /// What it looks for, for a person.

@@ -155,7 +155,9 @@ impl Manifest {
                 true
             })?,
         };
-        let library = path.parent().unwrap_or(Path::new("")).join(library);
+        let library = path
+            .parent()
+            .map_or_else(|| library.clone().into(), |dir| dir.join(&library));
         Ok(Self {
             facts,
             library,

@@ -55,7 +55,7 @@ pub enum Error {
         /// The plugin.
         id: String,
         /// Why it does not serve.
-        reason: Reason,
+        reason: Box<Reason>,
     },
     /// A plugin that somebody named does not serve.
     #[error("{by} asks for {name}: {reason}")]
@@ -65,7 +65,7 @@ pub enum Error {
         /// Who asked.
         by: Origin,
         /// Why it does not serve.
-        reason: Reason,
+        reason: Box<Reason>,
     },
     /// None of the drivers that somebody named serves.
     #[error("{by} names the drivers to use, and none of them serves")]
@@ -208,7 +208,7 @@ impl Plugins {
             if matches!(reason.outcome(), Outcome::Failed | Outcome::Absent) {
                 return Err(Error::Critical {
                     id: candidate.name.clone(),
-                    reason: reason.clone(),
+                    reason: Box::new(reason.clone()),
                 });
             }
         }
@@ -222,7 +222,7 @@ impl Plugins {
                 return Err(Error::AskedFor {
                     name: asked.name,
                     by: asked.by,
-                    reason: reason.clone(),
+                    reason: Box::new(reason.clone()),
                 });
             }
         }

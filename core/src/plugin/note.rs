@@ -116,7 +116,7 @@ impl Found {
             tag::DEFAULT => {
                 self.default = DefaultUse::ALL
                     .into_iter()
-                    .find(|default| [default.code()] == value)
+                    .find(|default| [default.code()] == value);
             }
             tag::SOFTWARE => self.software = flag(value)?,
             tag::CRITICAL => self.critical = flag(value)?,
