@@ -21,12 +21,12 @@ __kernel void append(volatile __global atomic_uint *length, __global uint *log, 
 HOST_ENTRY(append, PTR(0), PTR(1), VAL(2, uint))
 
 /* value = value * 3 + 1: only dispatches in sequence give the right result. */
-__kernel void step(__global uint *value)
+__kernel void advance(__global uint *value)
 {
     size_t i = get_global_id(0);
     value[i] = value[i] * 3u + 1u;
 }
-HOST_ENTRY(step, PTR(0))
+HOST_ENTRY(advance, PTR(0))
 
 __kernel void add_one(volatile __global uint *value)
 {

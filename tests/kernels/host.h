@@ -14,10 +14,7 @@
 #define HOST_ENTRY_BARRIERS(name, ...)
 
 /* Operations across the lanes of a wave, from the instructions themselves. */
-static inline uint lane_id(void)
-{
-    return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
-}
+#define lane_id() __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0))
 #define lane_read(value, lane) __builtin_amdgcn_ds_bpermute((int)(((lane) & 63) * 4), (value))
 #define lane_first(value) __builtin_amdgcn_readfirstlane(value)
 #define lane_fixed(value, lane) __builtin_amdgcn_readlane((value), (lane))

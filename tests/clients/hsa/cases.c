@@ -128,7 +128,7 @@ const struct test_case test_cases[] = {
       .arguments = { ANY_IN(U32, M), CELLS(U32, 16), CELLS(U64, 8) } },
     { "atomics_ordered", "atomics", { "atomics_ordered" }, LINE(M, 64),
       .arguments = { CELLS(U32, 1), CELLS(U32, 1), CELLS(U32, 2) } },
-    { "step", "control", { "step", "step", "step" }, LINE(777, 64),
+    { "advance", "control", { "advance", "advance", "advance" }, LINE(777, 64),
       .arguments = { { .role = BOTH, .type = U32, .count = 777, .fill = ANY } } },
     { "busy", "control", { "busy" }, LINE(256, 256),
       .arguments = { OUTPUT(U32, 256), U(100) } },

@@ -20,7 +20,7 @@ struct argument {
     size_t count;
     enum fill fill;
     double low, high;
-    double tolerance;
+    uint64_t tolerance;
     const void *value;
     size_t size, align;
 };

@@ -95,20 +95,22 @@ static void fill_element(const struct argument *a, size_t i, void *at)
 
 /* ---- comparison ---- */
 
-/* The place of a float on a scale on which neighbours differ by 1. */
-static double scale32(float x)
+/* The place of a float on a scale on which neighbours differ by 1, and the way from one place to another. */
+static int64_t place32(float x)
 {
     int32_t bits;
     memcpy(&bits, &x, 4);
-    return bits < 0 ? -(double)(bits & 0x7fffffff) : (double)bits;
+    return bits < 0 ? -(int64_t)(bits & INT32_MAX) : bits;
 }
 
-static double scale64(double x)
+static int64_t place64(double x)
 {
     int64_t bits;
     memcpy(&bits, &x, 8);
-    return bits < 0 ? -(double)(bits & INT64_MAX) : (double)bits;
+    return bits < 0 ? -(bits & INT64_MAX) : bits;
 }
+
+static uint64_t distance(int64_t a, int64_t b) { return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a; }
 
 static bool is_nan16(uint16_t bits) { return (bits & 0x7c00) == 0x7c00 && (bits & 0x3ff) != 0; }
 
@@ -121,13 +123,13 @@ static bool same(const struct argument *a, const void *got, const void *want)
         float g, w;
         memcpy(&g, got, 4);
         memcpy(&w, want, 4);
-        return (isnan(g) && isnan(w)) || (!isnan(g) && !isnan(w) && fabs(scale32(g) - scale32(w)) <= a->tolerance);
+        return (isnan(g) && isnan(w)) || (!isnan(g) && !isnan(w) && distance(place32(g), place32(w)) <= a->tolerance);
     }
     if (a->type == F64) {
         double g, w;
         memcpy(&g, got, 8);
         memcpy(&w, want, 8);
-        return (isnan(g) && isnan(w)) || (!isnan(g) && !isnan(w) && fabs(scale64(g) - scale64(w)) <= a->tolerance);
+        return (isnan(g) && isnan(w)) || (!isnan(g) && !isnan(w) && distance(place64(g), place64(w)) <= a->tolerance);
     }
     if (a->type == F16) {
         uint16_t g, w;

@@ -244,8 +244,6 @@ static void shut_down_with_work_in_flight(const void *data)
 static void exit_without_shut_down(const void *data)
 {
     bool from_main = data != NULL;
-    int pipe_ends[2];
-    NEED(pipe(pipe_ends) == 0);
     fflush(stdout);
     pid_t child = fork();
     NEED(child >= 0);
@@ -261,8 +259,6 @@ static void exit_without_shut_down(const void *data)
     int status = 0;
     NEED(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7, "the process ended with status %#x", (unsigned)status);
-    close(pipe_ends[0]);
-    close(pipe_ends[1]);
 }
 
 /* After a fork the child gets a defined error or a fresh runtime, and the parent goes on. */

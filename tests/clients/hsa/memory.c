@@ -5,19 +5,19 @@
 #include <pthread.h>
 
 static hsa_queue_t *queue;
-static struct kernel step; /* value[i] = value[i] * 3 + 1 */
+static struct kernel advance; /* value[i] = value[i] * 3 + 1 */
 
 enum { WORDS = 10000 };
 
 static uint32_t pattern(uint32_t i) { return i * 2654435761u ^ 0x5bd1e995; }
 
-static void run_step(uint32_t *value, uint32_t count)
+static void run_advance(uint32_t *value, uint32_t count)
 {
     void **kernarg = pool_alloc(cpu->kernarg, 4096);
     memset(kernarg, 0, 4096);
     *kernarg = value;
     hsa_signal_t done = new_signal(1);
-    hsa_kernel_dispatch_packet_t packet = dispatch_packet(&step, kernarg, count, 64, done);
+    hsa_kernel_dispatch_packet_t packet = dispatch_packet(&advance, kernarg, count, 64, done);
     submit(queue, &packet);
     NEED(wait_zero(done, WAIT_LIMIT));
     CHECK_OK(hsa_signal_destroy(done));
@@ -83,7 +83,7 @@ static void kernels_use_every_pool(void)
         for (uint32_t i = 0; i < WORDS; i++)
             host[i] = pattern(i);
         copy(memory, owner, host, cpu, WORDS * 4);
-        run_step(memory, WORDS);
+        run_advance(memory, WORDS);
         memset(host, 0, WORDS * 4);
         copy(host, cpu, memory, owner, WORDS * 4);
         CHECK(wrong_words(host, WORDS, 3, 1) == 0, "pool %zu: %u of %u words are wrong", p, wrong_words(host, WORDS, 3, 1),
@@ -99,7 +99,7 @@ static void region_memory_in_a_kernel(void)
     NEED_OK(hsa_memory_allocate(cpu->fine_region, WORDS * 4, (void **)&memory));
     for (uint32_t i = 0; i < WORDS; i++)
         memory[i] = pattern(i);
-    run_step(memory, WORDS);
+    run_advance(memory, WORDS);
     CHECK(wrong_words(memory, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(memory, WORDS, 3, 1));
     CHECK_OK(hsa_memory_assign_agent(memory, gpu->handle, HSA_ACCESS_PERMISSION_RW));
     CHECK_OK(hsa_memory_free(memory));
@@ -119,7 +119,7 @@ static void host_uses_gpu_memory(void)
     CHECK_OK(hsa_amd_agents_allow_access(2, (hsa_agent_t[]){ cpu->handle, gpu->handle }, NULL, memory));
     for (uint32_t i = 0; i < WORDS; i++)
         memory[i] = pattern(i);
-    run_step(memory, WORDS);
+    run_advance(memory, WORDS);
     CHECK(wrong_words(memory, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(memory, WORDS, 3, 1));
     CHECK_OK(hsa_amd_memory_pool_free(memory));
 }
@@ -277,7 +277,7 @@ static void locked_memory(void)
         odd[i] = pattern(i);
     CHECK_OK(hsa_amd_memory_lock(odd, WORDS * 4, &gpu->handle, 1, (void **)&seen));
     if (CHECK(seen != NULL, "no address for the GPU")) {
-        run_step(seen, WORDS);
+        run_advance(seen, WORDS);
         CHECK(wrong_words(odd, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(odd, WORDS, 3, 1));
     }
     CHECK_OK(hsa_amd_memory_unlock(odd));
@@ -474,7 +474,7 @@ int main(int argc, char **argv)
     NEED(gpu->coarse.handle != 0);
     queue = new_queue(gpu->handle, 64);
     struct module module = load_module(kernel_path(argv[1], gpu, "O3", "control"), gpu->handle);
-    step = find_kernel(&module, gpu->handle, "step.kd");
+    advance = find_kernel(&module, gpu->handle, "advance.kd");
     static const struct {
         const char *name;
         void (*run)(void);

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-static struct kernel wait_flag, append, step, add_one, busy, nothing;
+static struct kernel wait_flag, append, advance, add_one, busy, nothing;
 
 enum { UNMET_MS = 60 }; /* how long something that must not happen is watched */
 
@@ -71,7 +71,7 @@ static void barrier_bit_keeps_order(void)
     hsa_signal_t done = new_signal(1);
     *value = 5;
     for (int i = 0; i < 100; i++) {
-        dispatch(queue, &step, &value, sizeof value, 1, true, i == 99 ? done : none);
+        dispatch(queue, &advance, &value, sizeof value, 1, true, i == 99 ? done : none);
         want = want * 3 + 1;
     }
     NEED(wait_zero(done, WAIT_LIMIT));
@@ -225,7 +225,7 @@ static void queues_depend_on_each_other(void)
             hsa_barrier_and_packet_t packet = barrier_packet(HSA_PACKET_TYPE_BARRIER_AND, 1, &done[i - 1], none);
             submit(queues[i % 2], &packet);
         }
-        dispatch(queues[i % 2], &step, &value, sizeof value, 1, true, done[i]);
+        dispatch(queues[i % 2], &advance, &value, sizeof value, 1, true, done[i]);
     }
     NEED(wait_zero(done[LINKS - 1], WAIT_LIMIT));
     CHECK(*value == want, "%u instead of %u", *value, want);
@@ -607,7 +607,7 @@ int main(int argc, char **argv)
         struct module module = load_module(kernel_path(argv[1], gpu, level == 0 ? "O0" : "O3", "control"), gpu->handle);
         wait_flag = find_kernel(&module, gpu->handle, "wait_flag.kd");
         append = find_kernel(&module, gpu->handle, "append.kd");
-        step = find_kernel(&module, gpu->handle, "step.kd");
+        advance = find_kernel(&module, gpu->handle, "advance.kd");
         add_one = find_kernel(&module, gpu->handle, "add_one.kd");
         busy = find_kernel(&module, gpu->handle, "busy.kd");
         nothing = find_kernel(&module, gpu->handle, "nothing.kd");
