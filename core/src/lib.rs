@@ -13,6 +13,7 @@ pub mod error;
 pub mod handle;
 pub mod loader;
 pub mod memory;
+pub mod plugin;
 pub mod queue;
 pub mod runtime;
 pub mod services;

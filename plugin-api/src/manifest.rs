@@ -2,7 +2,7 @@
 //!
 //! A vendor writes these facts once, as a constant, beside the export macro. From there they reach
 //! three places: the ELF note in the library ([`crate::note`]), the manifest file that a package
-//! installs beside the library ([`PluginFacts::to_toml`]), and, for a plugin linked into the
+//! installs beside the library, and, for a plugin linked into the
 //! runtime, the table of built-ins. The runtime reads the first two and compares them.
 //!
 //! ```toml
@@ -27,8 +27,6 @@
 //! critical = false
 //! conflicts = []
 //! ```
-
-use std::fmt::Write as _;
 
 /// The newest manifest format this crate describes.
 pub const FORMAT: u32 = 1;
@@ -216,42 +214,6 @@ impl PluginFacts {
         );
         self
     }
-
-    /// The conventional name of its manifest file.
-    pub fn file_name(&self) -> String {
-        format!("{}-{}.toml", self.policy.priority.clamp(0, 99), self.id)
-    }
-
-    /// The manifest file for a library of this name.
-    pub fn to_toml(&self, library: &str) -> String {
-        let mut text = format!("format = {FORMAT}\n");
-        let mut line = |key: &str, value: &str| {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{key} = {value}");
-        };
-        line("id", &quoted(self.id));
-        line("kind", &quoted(self.kind.name()));
-        line("version", &quoted(self.version));
-        line("library", &quoted(library));
-        line("target", &quoted(self.target));
-        line(
-            "interface",
-            &quoted(&format!("{}.{}", self.interface.major, self.interface.minor)),
-        );
-        line(
-            "\n[claims]\nalways",
-            if self.claims.always { "true" } else { "false" },
-        );
-        line("pci", &list(self.claims.pci));
-        line("nodes", &list(self.claims.nodes));
-        line("modules", &list(self.claims.modules));
-        line("\n[policy]\npriority", &self.policy.priority.to_string());
-        line("default", &quoted(self.policy.default.name()));
-        line("software", if self.policy.software { "true" } else { "false" });
-        line("critical", if self.policy.critical { "true" } else { "false" });
-        line("conflicts", &list(self.policy.conflicts));
-        text
-    }
 }
 
 /// Whether a text is a plugin id: at least two words joined by dots, each of `a-z`, `0-9`, `-`, `_`
@@ -297,26 +259,6 @@ const fn target() -> &'static str {
     "unknown-unknown-linux-unknown"
 }
 
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04X}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
-fn list(items: &[&str]) -> String {
-    let items: Vec<String> = items.iter().map(|item| quoted(item)).collect();
-    format!("[{}]", items.join(", "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -344,25 +286,5 @@ mod tests {
         ] {
             assert!(!is_id(bad), "{bad}");
         }
-    }
-
-    #[test]
-    fn the_file_name_has_the_priority_and_the_id() {
-        let facts = PluginFacts {
-            id: "org.example.accel",
-            kind: Kind::Driver,
-            version: "1.0.0",
-            target: TARGET,
-            interface: InterfaceVersion { major: 1, minor: 0 },
-            claims: Claims::NONE,
-            policy: Policy {
-                priority: 1000,
-                ..Policy::DEFAULT
-            },
-        };
-        assert_eq!(facts.file_name(), "99-org.example.accel.toml");
-        assert!(facts
-            .to_toml("lib\"x\".so")
-            .contains(r#"library = "lib\"x\".so""#));
     }
 }

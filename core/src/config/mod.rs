@@ -307,4 +307,4 @@ fn dialect(variable: &str) -> Dialect {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -82,7 +82,7 @@ settings! {
     }
     /// What is written for a person who looks for a fault.
     debug: Debug {
-        /// How much goes to the log: 0 nothing, 1 errors, 2 warnings, up to 7 everything.
+        /// How much goes to the log: 0 nothing, 3 errors, 4 warnings, 6 what happens, 7 everything.
         level: Level = Level(0), "HSA_DEBUG_LEVEL", "HANSA_DEBUG_LEVEL";
         /// Log each call of the C interface with its arguments and result.
         api_trace: bool = false, "HANSA_DEBUG_API_TRACE";

@@ -5,22 +5,22 @@ use std::fs;
 use super::*;
 
 /// A directory that goes away with the value.
-struct Root(PathBuf);
+pub(crate) struct Root(pub(crate) PathBuf);
 
 impl Root {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("hansa-config-{}-{name}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.0.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    fn load(&self, variables: &[(&str, &str)], secure: bool) -> Config {
+    pub(crate) fn load(&self, variables: &[(&str, &str)], secure: bool) -> Config {
         let home = self.0.join("home").into_os_string();
         let mut all: Vec<(String, std::ffi::OsString)> = vec![("HOME".into(), home)];
         all.extend(
