@@ -114,6 +114,19 @@ impl Entry {
 }
 
 impl Report {
+    /// The report before anything was searched.
+    pub fn empty() -> Self {
+        Self {
+            schema: SCHEMA,
+            runtime: Runtime::this(),
+            secure: false,
+            searched: Vec::new(),
+            plugins: Vec::new(),
+            warnings: Vec::new(),
+            error: None,
+        }
+    }
+
     /// The entries of plugins that serve.
     pub fn loaded(&self) -> impl Iterator<Item = &Entry> {
         self.plugins

@@ -3,49 +3,63 @@
 use super::events::SystemEvents;
 use super::host::{PluginHost, RuntimeCell};
 use super::links::{Link, Links};
-use super::{DriverSlot, ExtensionSlot, Runtime};
+use super::{DriverSlot, Extensions, Runtime};
 use crate::agent::{Agent, AgentKind, Cache, Device, DeviceRef};
 use crate::config::{Config, Inputs};
 use crate::dma::Dma;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::loader::Isa;
 use crate::memory::host::{page_bytes, HostOptions};
 use crate::memory::{GlobalFlags, Place, Region, Registry, Segment};
+use crate::plugin::{BuiltIn, MakeHost, Plugins, Report, Roots};
 use crate::queue::slots;
 use crate::signal::handlers::Handlers;
 use crate::signal::pool;
 use crate::topology::{HostFiles, HostNode};
 use hansa_plugin_api as api;
-use hansa_plugin_api::manifest::PluginFacts;
+use hansa_plugin_api::sys::LinuxSystem;
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::Arc;
-
-/// A plugin that is linked into the program; it goes through the same table as a loaded one.
-#[derive(Clone, Copy)]
-pub struct BuiltIn {
-    /// What it says of itself.
-    pub facts: PluginFacts,
-    /// Its root module.
-    pub module: fn() -> api::PluginModRef,
-}
-
-impl std::fmt::Debug for BuiltIn {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BuiltIn")
-            .field("facts", &self.facts)
-            .finish_non_exhaustive()
-    }
-}
+use std::sync::{Arc, Once};
 
 /// Builds a runtime.
 pub(super) fn build(epoch: u16, built_ins: &[BuiltIn]) -> Result<Arc<Runtime>> {
-    let config = Config::load(&Inputs::of_process());
+    let inputs = Inputs::of_process();
+    let config = Config::load(&inputs);
     let cell = Arc::new(RuntimeCell::default());
-    let mut drivers = Vec::new();
-    for plugin in built_ins.iter().filter(|p| p.facts.kind.has_driver()) {
-        drivers.push(open(plugin, &config, &cell)?);
+    let level = u32::from(config.settings.debug.level.value.0);
+    let make_host = |id: &str, configuration: String| {
+        api::HostObject::new(PluginHost {
+            id: id.to_owned(),
+            configuration,
+            level,
+            runtime: Arc::clone(&cell),
+        })
+    };
+    let roots = Roots::of_process(&inputs.environment);
+    let mut plugins = Plugins::find(roots, &config, inputs.environment.secure(), built_ins);
+    let drivers: Vec<DriverSlot> = plugins
+        .start_drivers(&LinuxSystem, &make_host)
+        .into_iter()
+        .map(DriverSlot::from)
+        .collect();
+    if let Err(error) = plugins.verdict() {
+        close_all(&drivers);
+        return Err(Error::Plugins(error.to_string()));
     }
+    let runtime = assemble(epoch, config, drivers);
+    cell.set(&runtime);
+    if let Err(error) = finish(&runtime, &cell, &mut plugins, &make_host) {
+        runtime.tear_down();
+        return Err(error);
+    }
+    *runtime.report.lock() = plugins.report();
+    say_once_if_bare(&runtime);
+    Ok(runtime)
+}
+
+/// Puts the machine together from the host and the drivers.
+fn assemble(epoch: u16, config: Config, mut drivers: Vec<DriverSlot>) -> Arc<Runtime> {
     let mut machine = Machine::default();
     machine.add_host(HostFiles::default().nodes());
     for (index, driver) in drivers.iter_mut().enumerate() {
@@ -57,9 +71,10 @@ pub(super) fn build(epoch: u16, built_ins: &[BuiltIn]) -> Result<Arc<Runtime>> {
         guard_pages: config.settings.memory.svm_guard_pages.value,
         executable: false,
     };
-    let runtime = Arc::new(Runtime {
+    Arc::new(Runtime {
         epoch,
         config,
+        report: Mutex::new(Report::empty()),
         drivers,
         agents: machine.agents,
         regions: machine.regions,
@@ -72,62 +87,44 @@ pub(super) fn build(epoch: u16, built_ins: &[BuiltIn]) -> Result<Arc<Runtime>> {
         events: SystemEvents::default(),
         coherency: Mutex::new(HashMap::new()),
         host_options,
-        extensions: Mutex::new(Vec::new()),
-    });
-    cell.set(&runtime);
-    if let Err(error) = show_arenas(&runtime) {
-        runtime.tear_down();
-        return Err(error);
-    }
-    for plugin in built_ins.iter().filter(|p| p.facts.kind.has_extension()) {
-        let slot = extend(plugin, &runtime, &cell)?;
-        runtime.extensions.lock().push(slot);
-    }
-    Ok(runtime)
+        extensions: Mutex::new(Extensions::default()),
+    })
 }
 
-fn extend(plugin: &BuiltIn, runtime: &Runtime, cell: &Arc<RuntimeCell>) -> Result<ExtensionSlot> {
-    let host = Box::new(api::HostObject::new(PluginHost {
-        id: plugin.facts.id.to_owned(),
-        configuration: runtime.config.backend_text(plugin.facts.id),
-        level: u32::from(runtime.config.settings.debug.level.value.0),
-        runtime: Arc::clone(cell),
-    }));
+/// What needs the runtime to be there: memory that devices see, and extensions.
+fn finish(
+    runtime: &Arc<Runtime>,
+    cell: &Arc<RuntimeCell>,
+    plugins: &mut Plugins,
+    make_host: MakeHost<'_>,
+) -> Result<()> {
+    show_arenas(runtime)?;
     let services = Box::new(crate::services::services(cell));
-    // SAFETY: the host is boxed, kept beside the extension, and dropped after it.
-    let view = unsafe { host.as_ref().as_ref().unbound() };
-    // SAFETY: as above.
-    let calls = unsafe { services.as_ref().as_ref().unbound() };
-    let object = (plugin.module)().extension()(view, calls).into_result()?;
-    let tables = object.tables()?.into_vec();
-    Ok(ExtensionSlot {
-        id: plugin.facts.id.to_owned(),
-        object,
-        tables,
-        services,
-        host,
-    })
+    // SAFETY: the services are kept in the runtime beside the extensions, and dropped after them.
+    let view = unsafe { services.as_ref().as_ref().unbound() };
+    let loaded = plugins.start_extensions(&LinuxSystem, make_host, view);
+    let mut extensions = runtime.extensions.lock();
+    extensions.services = Some(services);
+    extensions.slots = loaded;
+    drop(extensions);
+    plugins
+        .verdict()
+        .map_err(|error| Error::Plugins(error.to_string()))
 }
 
-fn open(plugin: &BuiltIn, config: &Config, cell: &Arc<RuntimeCell>) -> Result<DriverSlot> {
-    let host = Box::new(api::HostObject::new(PluginHost {
-        id: plugin.facts.id.to_owned(),
-        configuration: config.backend_text(plugin.facts.id),
-        level: u32::from(config.settings.debug.level.value.0),
-        runtime: Arc::clone(cell),
-    }));
-    // SAFETY: the host is boxed, kept beside the driver, and dropped after it.
-    let view = unsafe { host.as_ref().as_ref().unbound() };
-    let object = (plugin.module)().driver()(view).into_result()?;
-    object.open()?;
-    let description = object.describe()?;
-    Ok(DriverSlot {
-        id: plugin.facts.id.to_owned(),
-        object,
-        description,
-        nodes: Vec::new(),
-        host,
-    })
+fn close_all(drivers: &[DriverSlot]) {
+    for driver in drivers.iter().rev() {
+        // A driver that cannot close is let go all the same.
+        let _ = driver.object.close();
+    }
+}
+
+/// Points at the doctor when no accelerator serves; once per process.
+fn say_once_if_bare(runtime: &Runtime) {
+    static SAID: Once = Once::new();
+    if runtime.agents.iter().all(Agent::is_cpu) {
+        SAID.call_once(|| eprintln!("hansa: no accelerator serves; `hansa doctor` says why"));
+    }
 }
 
 /// Lets all devices see the memory that signals and queues live in, now and as it grows.
@@ -206,7 +203,7 @@ impl Machine {
 
     fn add_driver(&mut self, driver: usize, slot: &mut DriverSlot) {
         let mut agents = HashMap::new();
-        for description in slot.description.nodes.clone() {
+        for description in slot.own_devices.clone() {
             let node = description.node;
             let device = Device {
                 reference: DeviceRef { driver, node },

@@ -3,9 +3,10 @@
 //! A forked child has no runtime: its devices and threads are the parent's. What it inherited is left alone,
 //! calls answer that nothing is initialized, and the child may initialize anew.
 
-use super::build::{build, BuiltIn};
+use super::build::build;
 use super::Runtime;
 use crate::error::{Error, Result};
+use crate::plugin::BuiltIn;
 use arc_swap::{ArcSwapOption, Guard};
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};

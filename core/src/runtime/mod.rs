@@ -9,7 +9,6 @@ pub mod host;
 pub mod life;
 pub mod links;
 
-pub use build::BuiltIn;
 pub use life::{current, init, shut_down};
 
 use crate::agent::{Agent, Cache};
@@ -19,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::handle::{self, Kind};
 use crate::memory::host::HostOptions;
 use crate::memory::{Region, Registry};
+use crate::plugin::{LoadedDriver, LoadedExtension, Report};
 use crate::queue::Queue;
 use crate::signal::handlers::Handlers;
 use hansa_plugin_api as api;
@@ -31,29 +31,41 @@ use std::sync::Arc;
 pub struct DriverSlot {
     /// The plugin's id.
     pub id: String,
+    /// The plugin's version.
+    pub version: String,
     /// The driver. Dropped before the host it calls.
     pub object: api::DriverObject,
     /// What it said of its devices.
     pub description: api::SystemDescription,
+    /// Its devices that no other driver has.
+    own_devices: Vec<api::NodeDescription>,
     /// Its nodes that are agents, by its own numbers.
     pub nodes: Vec<u32>,
     /// The runtime, as the driver sees it.
-    pub host: Box<api::HostObject>,
+    #[expect(dead_code, reason = "the driver holds a reference to it")]
+    host: api::HostObject,
 }
 
-/// An extension that the runtime owns.
-#[derive(Debug)]
-pub struct ExtensionSlot {
-    /// The plugin's id.
-    pub id: String,
-    /// The extension. Dropped before the host it calls.
-    pub object: api::ExtensionObject,
-    /// Its tables.
-    pub tables: Vec<api::ExtensionTable>,
-    /// The runtime's services for it.
-    pub services: Box<api::RuntimeServicesObject>,
-    /// The runtime, as the extension sees it.
-    pub host: Box<api::HostObject>,
+impl From<LoadedDriver> for DriverSlot {
+    fn from(loaded: LoadedDriver) -> Self {
+        Self {
+            own_devices: loaded.own_devices().cloned().collect(),
+            id: loaded.id,
+            version: loaded.version,
+            object: loaded.driver,
+            description: loaded.description,
+            nodes: Vec::new(),
+            host: loaded.host,
+        }
+    }
+}
+
+/// The extensions of a runtime and the services they call. The services are dropped last.
+#[derive(Debug, Default)]
+pub struct Extensions {
+    /// The extensions, with their tables.
+    pub slots: Vec<LoadedExtension>,
+    services: Option<Box<api::RuntimeServicesObject>>,
 }
 
 /// The runtime.
@@ -63,6 +75,8 @@ pub struct Runtime {
     pub epoch: u16,
     /// The configuration.
     pub config: Config,
+    /// Every plugin that was found, and why it serves or not.
+    pub report: Mutex<Report>,
     /// The drivers, in the order of their agents.
     pub drivers: Vec<DriverSlot>,
     /// The agents: CPU agents first.
@@ -88,7 +102,7 @@ pub struct Runtime {
     /// How host memory is mapped.
     pub host_options: HostOptions,
     /// Extensions; set after the rest is there, for they may call the runtime.
-    pub extensions: Mutex<Vec<ExtensionSlot>>,
+    pub extensions: Mutex<Extensions>,
 }
 
 impl Runtime {
@@ -195,9 +209,9 @@ impl Runtime {
 
     /// Takes everything down. The runtime is out of reach of the C interface already.
     fn tear_down(&self) {
-        for extension in self.extensions.lock().iter() {
+        for loaded in &self.extensions.lock().slots {
             // An extension that cannot stop is let go all the same.
-            let _ = extension.object.shut_down();
+            let _ = loaded.extension.shut_down();
         }
         let queues: Vec<_> = self.queues.lock().drain().map(|(_, queue)| queue).collect();
         for queue in queues {
@@ -209,7 +223,7 @@ impl Runtime {
             self.release(&allocation);
         }
         crate::signal::pool::observe_no_more();
-        self.extensions.lock().clear();
+        self.extensions.lock().slots.clear();
         for driver in self.drivers.iter().rev() {
             // As above.
             let _ = driver.object.close();
