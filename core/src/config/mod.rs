@@ -1,7 +1,7 @@
 //! Configuration: one file in TOML, and variables over it.
 //!
 //! Read in this order, later over earlier: `/etc/hsa/hsa.conf`, then `hsa/hsa.conf` in the user's
-//! configuration directory, then variables. `HANSA_CONFIG` names one file to read in place of
+//! configuration directory, then the lines in `HANSA_SET`, then variables. `HANSA_CONFIG` names one file to read in place of
 //! both. Every setting knows where its value came from; what could not be used is a warning, and
 //! the value that was there before holds.
 
@@ -11,6 +11,7 @@ pub(crate) mod file;
 mod gfx_version;
 mod sections;
 mod setting;
+mod switch;
 mod value;
 pub mod variables;
 mod visible_devices;
@@ -27,6 +28,7 @@ pub use self::environment::Environment;
 pub use self::gfx_version::GfxVersion;
 pub use self::sections::{Debug, Hsa, Memory, Plugins, Runtime, Settings};
 pub use self::setting::{Origin, Setting, Warning};
+pub use self::switch::switch_plugin;
 pub use self::value::{
     Bytes, Count, Dialect, Level, Libraries, Megabytes, Paths, Priorities, QueueSize, Seconds, Value,
 };
@@ -91,6 +93,7 @@ impl Config {
             );
         }
         config.read_files(inputs);
+        config.read_lines(&inputs.environment);
         config.read_variables(&inputs.environment);
         config
     }
@@ -215,6 +218,20 @@ impl Config {
                 true
             }
         }
+    }
+
+    /// Reads `HANSA_SET`, which holds lines of a file, over what is there.
+    fn read_lines(&mut self, environment: &Environment) {
+        let Some(text) = environment.var("HANSA_SET") else {
+            return;
+        };
+        file::apply(
+            Path::new("HANSA_SET"),
+            &text.to_string_lossy(),
+            &mut self.settings,
+            &mut self.backends,
+            &mut self.warnings,
+        );
     }
 
     fn read_variables(&mut self, environment: &Environment) {

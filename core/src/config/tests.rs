@@ -298,3 +298,17 @@ fn entries_tell_value_and_origin() {
     let json = serde_json::to_value(entry("plugins.backends")).unwrap();
     assert_eq!(json["origin"], "HANSA_BACKENDS");
 }
+
+#[test]
+fn lines_in_a_variable_are_read_over_the_files() {
+    let file = "[backend.sim]\ndevices = 1\nisa = \"gfx900\"\n";
+    let config = load(
+        "lines",
+        file,
+        &[("HANSA_SET", "backend.sim.devices = 2\ndebug.level = 5\n")],
+    );
+    assert!(config.warnings.is_empty(), "{:?}", config.warnings);
+    assert_eq!(config.settings.debug.level.value.0, 5);
+    let text = config.backend_text("org.hansa.sim");
+    assert!(text.contains("devices = 2") && text.contains("gfx900"), "{text}");
+}

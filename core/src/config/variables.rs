@@ -60,6 +60,12 @@ pub const VARIABLES: &[Variable] = &[
         "HANSA_CONFIG",
         Use::Special("names the one configuration file to read"),
     ),
+    path(
+        "HANSA_SET",
+        Use::Special(
+            "lines of a configuration file that are read after the files, as `hansa run --set` gives them",
+        ),
+    ),
     row("HANSA_BACKENDS", Use::Setting("plugins.backends")),
     path("HANSA_PLUGIN_ADD", Use::Setting("plugins.add")),
     row("HANSA_PLUGIN_DISABLE", Use::Setting("plugins.disable")),

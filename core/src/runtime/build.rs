@@ -58,6 +58,39 @@ pub(super) fn build(epoch: u16, built_ins: &[BuiltIn]) -> Result<Arc<Runtime>> {
     Ok(runtime)
 }
 
+/// Goes the way of `hsa_init` as far as it leads, takes everything down again, and reports every plugin.
+pub fn examine(built_ins: &[BuiltIn]) -> Report {
+    let inputs = Inputs::of_process();
+    let config = Config::load(&inputs);
+    let cell = Arc::new(RuntimeCell::default());
+    let level = u32::from(config.settings.debug.level.value.0);
+    let make_host = |id: &str, configuration: String| {
+        api::HostObject::new(PluginHost {
+            id: id.to_owned(),
+            configuration,
+            level,
+            runtime: Arc::clone(&cell),
+        })
+    };
+    let roots = Roots::of_process(&inputs.environment);
+    let mut plugins = Plugins::find(roots, &config, inputs.environment.secure(), built_ins);
+    let drivers: Vec<DriverSlot> = plugins
+        .start_drivers(&LinuxSystem, &make_host)
+        .into_iter()
+        .map(DriverSlot::from)
+        .collect();
+    if plugins.verdict().is_err() {
+        close_all(&drivers);
+        return plugins.report();
+    }
+    let runtime = assemble(0, config, drivers);
+    cell.set(&runtime);
+    // An error of an extension is in the report.
+    let _ = finish(&runtime, &cell, &mut plugins, &make_host);
+    runtime.tear_down();
+    plugins.report()
+}
+
 /// Puts the machine together from the host and the drivers.
 fn assemble(epoch: u16, config: Config, mut drivers: Vec<DriverSlot>) -> Arc<Runtime> {
     let mut machine = Machine::default();

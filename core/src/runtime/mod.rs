@@ -9,6 +9,7 @@ pub mod host;
 pub mod life;
 pub mod links;
 
+pub use build::examine;
 pub use life::{current, init, shut_down};
 
 use crate::agent::{Agent, Cache};

@@ -15,6 +15,13 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Show agents, instruction sets, memory and links
     Info(InfoOptions),
+    /// Say of every plugin why it serves or not
+    Doctor(Output),
+    /// List plugins, or switch them on and off
+    Plugins {
+        #[command(subcommand)]
+        action: PluginAction,
+    },
     /// Show every setting and where its value came from
     Config(Output),
     /// Run a program on this runtime
@@ -25,6 +32,28 @@ pub(crate) enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginAction {
+    /// List the plugins that were found
+    List(Output),
+    /// Use a plugin from now on
+    Enable {
+        /// Its id, or the end of it
+        id: String,
+        /// Write the system's configuration, not the user's
+        #[arg(long)]
+        system: bool,
+    },
+    /// Use a plugin no longer
+    Disable {
+        /// Its id, or the end of it
+        id: String,
+        /// Write the system's configuration, not the user's
+        #[arg(long)]
+        system: bool,
     },
 }
 

@@ -3,6 +3,7 @@
 mod arguments;
 mod config;
 mod info;
+mod plugins;
 mod run;
 mod text;
 
@@ -13,6 +14,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Info(options) => info::run(&options),
+        Command::Doctor(options) => plugins::doctor(&options),
+        Command::Plugins { action } => plugins::run(&action),
         Command::Config(options) => config::run(&options),
         Command::Run(options) => run::run(&options),
         Command::Env(options) => run::print_environment(&options),

@@ -46,30 +46,37 @@ fn environment(options: &BackendOptions) -> Result<Vec<(String, OsString)>, Stri
         variables.push(("HANSA_BACKENDS".to_owned(), options.backends.join(",").into()));
     }
     let isa = options.isa.as_ref().map(|name| format!("backend.sim.isa={name}"));
-    for setting in options.settings.iter().chain(&isa) {
-        let (key, value) = setting.split_once('=').ok_or_else(|| {
-            format!("--set {setting}: the form is KEY=VALUE, such as backend.sim.devices=2")
-        })?;
-        variables.push((variable_of(key)?, value.into()));
+    let lines: Vec<String> = options
+        .settings
+        .iter()
+        .chain(&isa)
+        .map(|s| line_of(s))
+        .collect::<Result<_, _>>()?;
+    if !lines.is_empty() {
+        variables.push(("HANSA_SET".to_owned(), lines.join("\n").into()));
     }
     Ok(variables)
 }
 
-/// The variable that sets a key of the configuration: `HANSA_` and the key in capitals.
-fn variable_of(key: &str) -> Result<String, String> {
+/// A line of the configuration file for `KEY=VALUE`: a value that is none in TOML is taken as text.
+fn line_of(setting: &str) -> Result<String, String> {
+    let form = || format!("--set {setting}: the form is KEY=VALUE, such as backend.sim.devices=2");
+    let (key, value) = setting.split_once('=').ok_or_else(form)?;
+    let (key, value) = (key.trim(), value.trim());
     let valid = key.contains('.')
         && key
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
     if !valid {
-        return Err(format!(
-            "--set {key}: a key is section.name, such as backend.sim.devices"
-        ));
+        return Err(form());
     }
-    Ok(format!(
-        "HANSA_{}",
-        key.replace(['.', '-'], "_").to_ascii_uppercase()
-    ))
+    let plain =
+        value.parse::<i64>().is_ok() || matches!(value, "true" | "false") || value.starts_with(['"', '[']);
+    Ok(if plain {
+        format!("{key} = {value}")
+    } else {
+        format!("{key} = {value:?}")
+    })
 }
 
 /// `first` before what a list variable holds already.
