@@ -1,1 +1,4 @@
-//! End-to-end tests: C clients, virtual kernel devices, plugins
+//! End-to-end tests: C clients, virtual kernel devices, plugins.
+
+pub mod c_client;
+pub mod c_type;

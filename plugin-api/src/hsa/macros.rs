@@ -94,7 +94,7 @@ macro_rules! abi_bits {
             /// Names, first bits and widths of the fields.
             pub const BITS: $crate::hsa::reflect::Bits = $crate::hsa::reflect::Bits {
                 name: stringify!($name),
-                fields: &[$((stringify!($c_name), $shift, $width),)*],
+                fields: &[$((stringify!($c_name), $shift, $width, Self::$short.0),)*],
             };
 
             /// Value of a field of `word`.

@@ -51,8 +51,8 @@ impl Enum {
 pub struct Bits {
     /// Name in C.
     pub name: &'static str,
-    /// Name in C of the mask, first bit and width.
-    pub fields: &'static [(&'static str, u32, u32)],
+    /// Name in C of the mask, first bit, width and mask.
+    pub fields: &'static [(&'static str, u32, u32, u32)],
 }
 
 /// All handles.

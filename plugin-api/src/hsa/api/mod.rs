@@ -24,6 +24,35 @@
 //! assert_eq!(CORE[7], "hsa_queue_create");
 //! ```
 //!
+//! The symbols of the library, each a jump through a table that tools may patch, are one macro; a member that is no
+//! symbol falls out by its kind:
+//!
+//! ```
+//! use std::sync::atomic::{AtomicPtr, Ordering};
+//!
+//! use hansa_plugin_api::hsa::*;
+//!
+//! static AMD_TABLE: AtomicPtr<AmdExtTable> = AtomicPtr::new(std::ptr::null_mut());
+//!
+//! macro_rules! trampolines {
+//!     ([$table:ident] $(($index:literal, $kind:ident, $name:ident, $field:ident, $args:tt, $ret:ty, $doc:literal))*) => {
+//!         $(trampolines!(@$kind $table, $name, $field, $args, $ret, $doc);)*
+//!     };
+//!     (@exported $table:ident, $name:ident, $field:ident, ($($arg:ident: $ty:ty),*), $ret:ty, $doc:literal) => {
+//!         #[doc = $doc]
+//!         pub unsafe extern "C" fn $name($($arg: $ty),*) -> $ret {
+//!             // SAFETY: the table is there from before the first call until the process ends.
+//!             let function = unsafe { (*$table.load(Ordering::Acquire)).$field };
+//!             // SAFETY: the caller keeps the rules of the function.
+//!             unsafe { function($($arg),*) }
+//!         }
+//!     };
+//!     (@table_only $($rest:tt)*) => {};
+//! }
+//! hansa_plugin_api::for_each_amd_ext_api!(trampolines [AMD_TABLE]);
+//! let _ = hsa_amd_memory_fill;
+//! ```
+//!
 //! | macro | rows | symbols |
 //! |---|---|---|
 //! | `for_each_core_api` | 125 | 125 |
