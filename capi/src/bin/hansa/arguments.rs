@@ -28,6 +28,14 @@ pub(crate) enum Command {
     Run(RunOptions),
     /// Print the environment of `hansa run`, for a shell or a unit file
     Env(BackendOptions),
+    /// List the agents and compute a vector sum on a GPU
+    Demo {
+        /// How many numbers to add
+        #[arg(long, default_value_t = 1_000_000)]
+        count: u32,
+    },
+    /// Measure this machine beside what it is compared with, and print ratios
+    Bench(Output),
     /// Print completions for a shell
     Completions {
         /// The shell

@@ -1,7 +1,10 @@
 //! The `hansa` command: what is there, why something is not used, and programs run on this runtime.
 
 mod arguments;
+mod bench;
+mod client;
 mod config;
+mod demo;
 mod info;
 mod plugins;
 mod run;
@@ -19,6 +22,8 @@ fn main() -> ExitCode {
         Command::Config(options) => config::run(&options),
         Command::Run(options) => run::run(&options),
         Command::Env(options) => run::print_environment(&options),
+        Command::Demo { count } => demo::run(count),
+        Command::Bench(options) => bench::run(&options),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "hansa", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

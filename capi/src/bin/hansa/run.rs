@@ -89,6 +89,11 @@ fn joined(variable: &str, first: &OsStr) -> OsString {
     list
 }
 
+/// The runtime's shared library.
+pub(crate) fn library() -> Result<PathBuf, String> {
+    Ok(library_directory()?.join(SONAME))
+}
+
 /// The directory of the runtime: beside this command, or in the library directory of its prefix.
 fn library_directory() -> Result<PathBuf, String> {
     let command = std::env::current_exe().map_err(|e| format!("cannot find this command's own path: {e}"))?;

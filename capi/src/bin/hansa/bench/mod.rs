@@ -1,0 +1,105 @@
+//! `hansa bench`: what this machine measures, beside what it is compared with, in one run.
+
+mod baseline;
+mod calls;
+mod device;
+
+use crate::arguments::Output;
+use crate::client::Client;
+use crate::run::library;
+use serde::Serialize;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// One line of the table.
+#[derive(Debug, Serialize)]
+struct Row {
+    name: &'static str,
+    value: f64,
+    unit: &'static str,
+    /// What it is compared with, in the same unit.
+    peer: Option<Peer>,
+    /// The goal, for people.
+    goal: &'static str,
+    met: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Peer {
+    name: &'static str,
+    value: f64,
+    /// Ours over theirs.
+    ratio: f64,
+}
+
+impl Row {
+    /// A value that must stay below a limit.
+    fn below(name: &'static str, value: f64, unit: &'static str, limit: f64, goal: &'static str) -> Self {
+        Self { name, value, unit, peer: None, goal, met: value <= limit }
+    }
+
+    /// A time that must stay below a multiple of another.
+    fn against(
+        name: &'static str,
+        value: f64,
+        unit: &'static str,
+        (peer, theirs): (&'static str, f64),
+        most: f64,
+        goal: &'static str,
+    ) -> Self {
+        let ratio = value / theirs;
+        Self { name, value, unit, peer: Some(Peer { name: peer, value: theirs, ratio }), goal, met: ratio <= most }
+    }
+}
+
+pub(crate) fn run(options: &Output) -> Result<ExitCode, String> {
+    let path = library()?;
+    let client = Client::load(&path)?;
+    let mut rows = calls::life(&client)?;
+    rows.extend(calls::operations(&client)?);
+    rows.extend(device::latency(&client)?);
+    rows.extend(device::copies(&client)?);
+    rows.push(device::memory()?);
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?);
+    } else {
+        print(&rows);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(rows: &[Row]) {
+    println!("{:38} {:>12}  {:34} {:>7}  goal", "", "ours", "compared with", "ratio");
+    for row in rows {
+        let (peer, ratio) = row.peer.as_ref().map_or_else(
+            || (String::new(), String::new()),
+            |p| (format!("{:.2} {} {}", p.value, row.unit, p.name), format!("{:.2}", p.ratio)),
+        );
+        let verdict = if row.met { "met" } else { "NOT met" };
+        println!(
+            "{:38} {:>12}  {peer:34} {ratio:>7}  {} ({verdict})",
+            row.name,
+            format!("{:.2} {}", row.value, row.unit),
+            row.goal
+        );
+    }
+}
+
+/// The best of several runs of `count` calls, in nanoseconds a call.
+fn best_ns(count: u32, mut call: impl FnMut()) -> f64 {
+    (0..7)
+        .map(|_| {
+            let start = Instant::now();
+            for _ in 0..count {
+                call();
+            }
+            start.elapsed().as_secs_f64() * 1e9 / f64::from(count)
+        })
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// The middle one of some times, in microseconds.
+fn median_us(mut times: Vec<Duration>) -> f64 {
+    times.sort_unstable();
+    times.get(times.len() / 2).map_or(f64::NAN, |t| t.as_secs_f64() * 1e6)
+}

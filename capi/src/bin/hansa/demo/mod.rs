@@ -1,0 +1,106 @@
+//! `hansa demo`: lists the agents and computes a vector sum on a GPU, as any program would.
+
+use crate::client::{call, Client, Result};
+use crate::run::library;
+use hansa_plugin_api::hsa::*;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// The kernels, by the processor they are for; built by `build` from `demo.cl`.
+const CODE: [(&str, &[u8]); 4] = [
+    ("gfx900", include_bytes!("demo-gfx900.co")),
+    ("gfx906", include_bytes!("demo-gfx906.co")),
+    ("gfx908", include_bytes!("demo-gfx908.co")),
+    ("gfx90a", include_bytes!("demo-gfx90a.co")),
+];
+
+/// The kernels for a GPU.
+pub(crate) fn code_for(gpu: &str) -> Result<&'static [u8]> {
+    CODE.iter()
+        .find(|(name, _)| *name == gpu)
+        .map(|(_, code)| *code)
+        .ok_or_else(|| format!("the demo has no kernels for {gpu}, only for gfx900, gfx906, gfx908 and gfx90a"))
+}
+
+/// Work-items of a work-group of `vector_add`.
+pub(crate) const GROUP: u32 = 256;
+
+pub(crate) fn run(count: u32) -> Result<ExitCode> {
+    let path = library()?;
+    println!("Runtime  {}", path.display());
+    let client = Client::load(&path)?;
+    call!(client, hsa_init_fn())?;
+    for (index, agent) in client.agents()?.into_iter().enumerate() {
+        let kind = match client.agent_u32(agent, hsa_agent_info_t::DEVICE)? {
+            0 => "CPU",
+            1 => "GPU",
+            _ => "accelerator",
+        };
+        println!("Agent {index}  {kind} {}", client.agent_name(agent)?);
+    }
+    let Some(gpu) = client.gpu()? else {
+        return Err("there is no GPU agent; `hansa doctor` says why".to_owned());
+    };
+    let wrong = vector_add(&client, &gpu, count)?;
+    call!(client, hsa_shut_down_fn())?;
+    if wrong == 0 {
+        println!("Check    all {count} sums are right");
+        Ok(ExitCode::SUCCESS)
+    } else {
+        println!("Check    {wrong} of {count} sums are WRONG");
+        Ok(ExitCode::FAILURE)
+    }
+}
+
+/// The arguments of `vector_add`, as the kernel reads them.
+#[repr(C)]
+struct Arguments {
+    a: *mut f32,
+    b: *mut f32,
+    sum: *mut f32,
+    count: u32,
+}
+
+/// Adds two vectors on a GPU and answers how many sums are wrong.
+fn vector_add(client: &Client, gpu: &crate::client::Gpu, count: u32) -> Result<u32> {
+    let executable = client.load_code(gpu.agent, code_for(&gpu.name)?)?;
+    let kernel = client.kernel(executable, gpu.agent, c"vector_add.kd")?;
+    let region = client.host_region()?;
+    let bytes = count as usize * size_of::<f32>();
+    let vector = || client.allocate(region, bytes).map(<*mut c_void>::cast::<f32>);
+    let (a, b, sum) = (vector()?, vector()?, vector()?);
+    let input = |i: u32| ((i % 1000) as f32 * 0.5, (i % 77) as f32);
+    for i in 0..count {
+        let (x, y) = input(i);
+        // SAFETY: element `i` of an allocation of `count` numbers.
+        unsafe { a.add(i as usize).write(x) };
+        // SAFETY: as above.
+        unsafe { b.add(i as usize).write(y) };
+    }
+    let bytes = (kernel.kernarg_bytes as usize).max(size_of::<Arguments>());
+    let arguments = client.allocate(region, bytes)?.cast::<Arguments>();
+    // SAFETY: a fresh allocation that is large enough.
+    unsafe { arguments.write(Arguments { a, b, sum, count }) };
+
+    let queue = client.queue(gpu.agent)?;
+    let start = Instant::now();
+    queue.dispatch(&kernel, count.next_multiple_of(GROUP), GROUP, arguments.cast());
+    if !queue.wait() {
+        return Err("the kernel did not end within ten seconds".to_owned());
+    }
+    println!("Kernel   vector_add over {count} numbers on {}: {:.2} ms", gpu.name, start.elapsed().as_secs_f64() * 1e3);
+    drop(queue);
+    let wrong = (0..count)
+        .filter(|&i| {
+            let (x, y) = input(i);
+            // SAFETY: element `i` of an allocation of `count` numbers, which the kernel has written.
+            let got = unsafe { sum.add(i as usize).read() };
+            got.to_bits() != (x + y).to_bits()
+        })
+        .count();
+    for memory in [a.cast::<c_void>(), b.cast(), sum.cast(), arguments.cast()] {
+        call!(client, hsa_memory_free_fn(memory))?;
+    }
+    call!(client, hsa_executable_destroy_fn(executable))?;
+    Ok(u32::try_from(wrong).unwrap_or(u32::MAX))
+}
