@@ -10,7 +10,7 @@ mod scalar;
 mod vector;
 
 use super::inst::{DecodeError, Inst, Mods, Operand};
-use super::row::{Family, SlotKind};
+use super::row::{Family, Forms, SlotKind};
 use super::table;
 use super::target::Target;
 
@@ -104,6 +104,18 @@ impl Code<'_> {
             imm: 0,
             mods: Mods::default(),
         })
+    }
+
+    /// Whether an atomic operation returns the old value, and anything else a value at all.
+    fn returns(&self, inst: &Inst) -> Result<bool, DecodeError> {
+        let has_value = inst.row.dst.is_some();
+        if !inst.row.forms.contains(Forms::ATOMIC) {
+            return Ok(has_value && !inst.mods.lds);
+        }
+        if inst.mods.glc && !has_value {
+            return Err(self.error("the processor cannot return the value of this atomic"));
+        }
+        Ok(inst.mods.glc)
     }
 
     /// Fills the operands that the row implies and returns the finished instruction.
