@@ -173,3 +173,75 @@ fn signed(value: u32, len: u32) -> i32 {
 fn unsigned(value: u32) -> i32 {
     value as i32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::inst::Special;
+
+    const VCC: Operand = Operand::Special(Special::VccLo);
+
+    fn gfx900(words: &[u32]) -> Result<Inst, DecodeError> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        decode(Target::Gfx900, &bytes)
+    }
+
+    #[test]
+    fn a_carry_chain_names_vcc() {
+        // v_addc_co_u32_e32 v1, vcc, v2, v3, vcc
+        let inst = gfx900(&[0x3802_0702]).expect("it decodes");
+        assert_eq!((inst.sdst, inst.src[2]), (VCC, VCC));
+        assert_eq!((inst.dst, inst.src[1]), (Operand::Vgpr(1), Operand::Vgpr(3)));
+    }
+
+    #[test]
+    fn a_short_compare_names_vcc() {
+        // v_cmp_lt_f32_e32 vcc, v1, v2
+        let inst = gfx900(&[0x7c82_0501]).expect("it decodes");
+        assert_eq!((inst.dst, inst.sdst), (Operand::None, VCC));
+    }
+
+    #[test]
+    fn an_accumulator_is_a_source() {
+        // v_mac_f32_e32 v4, v5, v6
+        let inst = gfx900(&[0x2c08_0d05]).expect("it decodes");
+        assert_eq!((inst.dst, inst.src[2]), (Operand::Vgpr(4), Operand::Vgpr(4)));
+    }
+
+    #[test]
+    fn a_conditional_move_reads_its_destination() {
+        // s_cmov_b32 s3, s4
+        let inst = gfx900(&[0xbe83_0204]).expect("it decodes");
+        assert_eq!(inst.src[..2], [Operand::Sgpr(4), Operand::Sgpr(3)]);
+    }
+
+    #[test]
+    fn a_short_immediate_is_signed_unless_it_is_compared_unsigned() {
+        // s_addk_i32 s5, 0xfffe; s_cmpk_eq_u32 s5, 0xfffe
+        assert_eq!(gfx900(&[0xb705_fffe]).map(|inst| inst.imm), Ok(-2));
+        assert_eq!(gfx900(&[0xb405_fffe]).map(|inst| inst.imm), Ok(0xfffe));
+    }
+
+    #[test]
+    fn an_atomic_has_a_destination_when_it_returns() {
+        // global_atomic_add v[2:3], v4, off; global_atomic_add v1, v[2:3], v4, off glc
+        assert_eq!(
+            gfx900(&[0xdd08_8000, 0x007f_0402]).map(|inst| inst.dst),
+            Ok(Operand::None)
+        );
+        assert_eq!(
+            gfx900(&[0xdd09_8000, 0x017f_0402]).map(|inst| inst.dst),
+            Ok(Operand::Vgpr(1))
+        );
+    }
+
+    #[test]
+    fn an_unknown_opcode_is_named_with_its_family() {
+        let error = gfx900(&[0xbe80_ff00]).expect_err("SOP1 has no opcode 0xff");
+        assert_eq!((error.family, error.opcode), (Some(Family::Sop1), Some(0xff)));
+        assert!(
+            error.to_string().contains("0xbe80ff00 (SOP1, opcode 0xff)"),
+            "{error}"
+        );
+    }
+}
