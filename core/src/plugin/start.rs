@@ -88,6 +88,12 @@ impl Starter<'_> {
                 serving
                     .devices
                     .extend(taken.map(|device| (device.clone(), facts.id.clone())));
+                let hidden = driver
+                    .description
+                    .hidden
+                    .iter()
+                    .map(|sentence| format!("left out: {sentence}"));
+                candidate.warnings.extend(hidden);
                 candidate.end(Reason::Loaded {
                     devices: driver.devices.clone(),
                     left_to_others: driver.left_to_others.clone(),

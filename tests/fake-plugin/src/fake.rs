@@ -30,10 +30,11 @@ pub(crate) const FACTS: PluginFacts = PluginFacts {
 };
 
 /// The plugin.
-pub struct Fake;
+#[derive(Debug)]
+pub(crate) struct Fake;
 
 impl Plugin for Fake {
-    const FACTS: PluginFacts = crate::fake::FACTS;
+    const FACTS: PluginFacts = FACTS;
 
     fn probe(_: HostRef<'_>) -> Result<ProbeOutcome> {
         act("probe")?;
