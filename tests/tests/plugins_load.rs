@@ -1,6 +1,8 @@
 //! The fake plugin in every state a plugin can be in: what is said of it, and that the other one
 //! serves all the same.
 
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 mod plugins_support;
 
 use std::fs;

@@ -4,6 +4,8 @@
 //! the test needs one: a copy of the report program, owned by another group than the user it is run
 //! by. Making one, and becoming another user, takes root.
 
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 mod plugins_support;
 
 use std::fs;

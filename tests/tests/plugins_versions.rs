@@ -1,6 +1,8 @@
 //! Plugins of an older and a newer minor version of the interface, and of one that was changed where
 //! it may not change.
 
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 mod plugins_support;
 
 use hansa_core::plugin::Reason;

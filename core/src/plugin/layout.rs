@@ -112,7 +112,7 @@ fn other_field(error: &AbiInstabilityError, what: &AbiInstability) -> Option<(St
     let place = format!(
         "{}.{}",
         expected.layout().name(),
-        ours.get(at).or(theirs.get(at))?
+        ours.get(at).or_else(|| theirs.get(at))?
     );
     Some((place, (name(&ours), name(&theirs))))
 }

@@ -34,7 +34,7 @@ fn errors(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> 
             }
             "const" if rule != value => found.push(format!("{at}: {value} is not {rule}")),
             "enum" if !rule.as_array().unwrap().contains(value) => {
-                found.push(format!("{at}: {value} is not in {rule}"))
+                found.push(format!("{at}: {value} is not in {rule}"));
             }
             "const" | "enum" => {}
             "type" => {

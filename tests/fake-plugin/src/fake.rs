@@ -4,37 +4,21 @@ use std::alloc::Layout;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use hansa_plugin_api::manifest::{Claims, Kind, PluginFacts, Policy, TARGET};
+use hansa_plugin_api::manifest::PluginFacts;
 use hansa_plugin_api::{
     AllocRequest, Allocation, BankFlags, BankKind, Driver, DriverGroups, DriverObject, Error, ErrorCode,
     HostRef, MemoryBank, MemoryHandle, NodeDescription, NodeKind, Plugin, ProbeOutcome, RVec, Result,
-    SystemDescription, INTERFACE,
+    SystemDescription,
 };
 
 use crate::behaviour::{act, value};
-
-/// What the plugin says about itself; the variants change a word.
-pub(crate) const FACTS: PluginFacts = PluginFacts {
-    id: "org.hansa.fake",
-    kind: Kind::Driver,
-    version: "1.0.0",
-    target: TARGET,
-    interface: INTERFACE,
-    // The module is one that nobody has, for the test that takes `always` away.
-    claims: Claims {
-        always: true,
-        modules: &["hansa_fake"],
-        ..Claims::NONE
-    },
-    policy: Policy::DEFAULT,
-};
 
 /// The plugin.
 #[derive(Debug)]
 pub(crate) struct Fake;
 
 impl Plugin for Fake {
-    const FACTS: PluginFacts = FACTS;
+    const FACTS: PluginFacts = crate::facts::FACTS;
 
     fn probe(_: HostRef<'_>) -> Result<ProbeOutcome> {
         act("probe")?;

@@ -5,6 +5,7 @@
 //! choose.
 
 mod behaviour;
+mod facts;
 mod fake;
 
 hansa_plugin_api::export_plugin!(fake::Fake);

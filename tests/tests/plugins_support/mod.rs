@@ -2,6 +2,11 @@
 //! them in a directory of their own, and starting a runtime's plugins from there.
 
 #![allow(dead_code, unreachable_pub, reason = "each test program uses its part")]
+#![allow(
+    clippy::unwrap_used,
+    missing_debug_implementations,
+    reason = "a panic is how a test fails"
+)]
 
 pub mod variants;
 

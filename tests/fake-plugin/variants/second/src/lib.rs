@@ -2,6 +2,8 @@
 
 #[path = "../../../src/behaviour.rs"]
 mod behaviour;
+#[path = "../../../src/facts.rs"]
+mod facts;
 #[path = "../../../src/fake.rs"]
 mod fake;
 
@@ -15,7 +17,7 @@ pub struct Second;
 impl Plugin for Second {
     const FACTS: PluginFacts = PluginFacts {
         id: "org.hansa.second",
-        ..fake::FACTS
+        ..facts::FACTS
     };
 
     fn probe(host: HostRef<'_>) -> Result<ProbeOutcome> {

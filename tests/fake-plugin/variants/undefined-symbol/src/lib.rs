@@ -3,6 +3,8 @@
 
 #[path = "../../../src/behaviour.rs"]
 mod behaviour;
+#[path = "../../../src/facts.rs"]
+mod facts;
 #[path = "../../../src/fake.rs"]
 mod fake;
 
