@@ -11,11 +11,11 @@ pub struct LoadedDriver {
     pub version: String,
     /// It computes on the host's processors.
     pub software: bool,
-    /// What it said of its devices.
+    /// What it said of its devices, without those that another driver has.
     pub description: SystemDescription,
     /// The devices it has, as its probe names them.
     pub devices: Vec<String>,
-    /// Devices it could serve and another driver has: their nodes are not to be used.
+    /// Devices it could serve and another driver has: their nodes are not in the description.
     pub left_to_others: Vec<String>,
     /// The driver. Dropped before its host, which it may use until then.
     pub driver: DriverObject,
@@ -24,18 +24,20 @@ pub struct LoadedDriver {
 }
 
 impl LoadedDriver {
-    /// Its nodes that are devices and belong to no other driver.
+    /// Its nodes that are devices.
     pub fn own_devices(&self) -> impl Iterator<Item = &NodeDescription> {
         self.description
             .nodes
             .iter()
-            .filter(|node| node.kind != NodeKind::HOST && !self.is_left_to_another(node))
+            .filter(|node| node.kind != NodeKind::HOST)
     }
+}
 
-    /// Whether another driver has the device behind this node.
-    pub fn is_left_to_another(&self, node: &NodeDescription) -> bool {
-        node.kind != NodeKind::HOST && self.left_to_others.contains(&pci_address(node))
-    }
+/// Takes the nodes whose devices other drivers have out of a description.
+pub(super) fn leave_to_others(description: &mut SystemDescription, devices: &[String]) {
+    description
+        .nodes
+        .retain(|node| node.kind == NodeKind::HOST || !devices.contains(&pci_address(node)));
 }
 
 /// A node's PCI address as Linux writes it.

@@ -61,17 +61,14 @@ fn difference(as_newer: &AbiInstabilityErrors, as_older: &AbiInstabilityErrors) 
     let found = inner.min_by_key(|(error, ..)| Reverse(error.stack_trace.len()));
     match found.or_else(|| all().next()) {
         Some((error, what, swapped)) => {
-            let (expected, found) = sides(what);
+            let (at, (expected, found)) =
+                other_field(error, what).unwrap_or_else(|| (place(error, as_newer.interface), sides(what)));
             let (expected, found) = if swapped {
                 (found, expected)
             } else {
                 (expected, found)
             };
-            Reason::LayoutDiffers {
-                at: place(error, as_newer.interface),
-                expected,
-                found,
-            }
+            Reason::LayoutDiffers { at, expected, found }
         }
         None => Reason::LayoutDiffers {
             at: as_newer.interface.full_type().to_string(),
@@ -87,6 +84,37 @@ fn is_consequence(what: &AbiInstability) -> bool {
         what,
         AbiInstability::FieldCountMismatch(_) | AbiInstability::Size(_) | AbiInstability::Alignment(_)
     )
+}
+
+/// Where a type that has more or fewer fields first has another one.
+fn other_field(error: &AbiInstabilityError, what: &AbiInstability) -> Option<(String, (String, String))> {
+    let of_type = matches!(
+        what,
+        AbiInstability::MismatchedPrefixSize(_) | AbiInstability::FieldCountMismatch(_)
+    );
+    let ExpectedFound {
+        expected: TLFieldOrFunction::Field(expected),
+        found: TLFieldOrFunction::Field(found),
+    } = error.stack_trace.last().filter(|_| of_type)?
+    else {
+        return None;
+    };
+    let names = |layout: &'static TypeLayout| -> Option<Vec<&'static str>> {
+        Some(layout.get_fields()?.iter().map(|field| field.name()).collect())
+    };
+    let (ours, theirs) = (names(expected.layout())?, names(found.layout())?);
+    let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at))?;
+    let name = |names: &[&str]| {
+        names
+            .get(at)
+            .map_or_else(|| "nothing".to_owned(), |name| format!("field {name}"))
+    };
+    let place = format!(
+        "{}.{}",
+        expected.layout().name(),
+        ours.get(at).or_else(|| theirs.get(at))?
+    );
+    Some((place, (name(&ours), name(&theirs))))
 }
 
 /// The place of a difference: the type that has the field, and the field; for a parameter of a

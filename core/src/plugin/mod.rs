@@ -266,4 +266,6 @@ impl Plugins {
 }
 
 #[cfg(test)]
+mod schema_tests;
+#[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@
 
 use std::ffi::CStr;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use hansa_plugin_api::manifest::{DIRECTORY, TARGET};
@@ -25,12 +26,15 @@ pub struct Roots {
 }
 
 impl Roots {
-    /// Where this process looks.
+    /// Where this process looks. A program with more rights than its caller can be reached through
+    /// a directory of the caller's, by a hard link; then it is not looked in.
     pub fn of_process(environment: &Environment) -> Self {
+        let is_roots = |dir: &PathBuf| std::fs::metadata(dir).is_ok_and(|metadata| metadata.uid() == 0);
+        let runtime = runtime_directory().filter(|dir| !environment.secure() || is_roots(dir));
         Self {
             root: "/".into(),
             user: environment.user_config_dir(),
-            runtime: runtime_directory(),
+            runtime,
         }
     }
 }

@@ -18,7 +18,7 @@ use hansa_plugin_api::{
 
 use super::candidate::{Candidate, Source};
 use super::discover::judge;
-use super::drivers::LoadedDriver;
+use super::drivers::{leave_to_others, LoadedDriver};
 use super::facts::Facts;
 use super::glob::names;
 use super::presence::is_present;
@@ -88,6 +88,12 @@ impl Starter<'_> {
                 serving
                     .devices
                     .extend(taken.map(|device| (device.clone(), facts.id.clone())));
+                let hidden = driver
+                    .description
+                    .hidden
+                    .iter()
+                    .map(|sentence| format!("left out: {sentence}"));
+                candidate.warnings.extend(hidden);
                 candidate.end(Reason::Loaded {
                     devices: driver.devices.clone(),
                     left_to_others: driver.left_to_others.clone(),
@@ -133,11 +139,12 @@ impl Starter<'_> {
             .into_result()
             .map_err(failed(Step::Init))?;
         driver.open().map_err(failed(Step::Open))?;
-        let description: SystemDescription = driver.describe().map_err(|error| {
+        let mut description: SystemDescription = driver.describe().map_err(|error| {
             // It is on its way out; what it says to this changes nothing.
             let _ = driver.close();
             failed(Step::Describe)(error)
         })?;
+        leave_to_others(&mut description, &taken);
         if facts.kind.has_extension() {
             serving.modules.push((at, module));
         }

@@ -62,8 +62,22 @@ impl Driver for TestDriver {
         }
     }
     fn describe(&self) -> PluginResult<SystemDescription> {
-        let nodes = if self.0.contains_key("no-nodes") { 0 } else { 1 };
-        let nodes = (0..nodes).map(|_| NodeDescription::new(0, NodeKind::GPU, "test"));
+        let devices = self
+            .0
+            .get("devices")
+            .and_then(toml::Value::as_array)
+            .map_or(1, Vec::len);
+        let count = if self.0.contains_key("no-nodes") {
+            0
+        } else {
+            devices
+        };
+        let nodes = (0..count).map(|number| {
+            let number = u32::try_from(number).unwrap();
+            let mut node = NodeDescription::new(number, NodeKind::GPU, "test");
+            node.location = (3 + number) << 8;
+            node
+        });
         Ok(SystemDescription {
             nodes: nodes.collect(),
             ..SystemDescription::default()
@@ -270,11 +284,9 @@ fn of_several_devices_a_driver_keeps_those_that_nobody_has() {
         (&hw.devices[..], &hw.left_to_others[..]),
         (&["0000:04:00.0".to_owned()][..], &["0000:03:00.0".to_owned()][..])
     );
-    let mut node = NodeDescription::new(0, NodeKind::GPU, "x");
-    node.location = 3 << 8;
-    assert!(hw.is_left_to_another(&node));
-    node.location = 4 << 8;
-    assert!(!hw.is_left_to_another(&node));
+    // It describes both; what is left is bus 4.
+    let left: Vec<String> = hw.own_devices().map(pci_address).collect();
+    assert_eq!(left, ["0000:04:00.0"]);
 }
 
 #[test]

@@ -9,22 +9,29 @@
 //!
 //! | family | dst | sdst | src\[0\] | src\[1\] | src\[2\] | src\[3\] | imm |
 //! |---|---|---|---|---|---|---|---|
-//! | SOP1, SOP2, SOPC | SDST | - | SSRC0 | SSRC1 | | | |
-//! | SOPK | SDST | - | data read: SDST (`s_addk`, `s_mulk`, `s_cmovk`: old value; `s_cmpk_*`, `s_setreg_b32`, `s_cbranch_i_fork`: the operand), or the literal of `s_setreg_imm32_b32` | | | | SIMM16, sign-extended (zero-extended for the unsigned compares) |
-//! | SOPP | - | - | | | | | SIMM16, sign-extended |
-//! | SMEM | loaded or returned data | - | base pair or buffer quad | offset register | stored or atomic data | | 21-bit signed offset |
-//! | VOP1, VOP2, VOP3, VOP3P | VDST (or SDST of `v_readlane`, `v_readfirstlane`) | carry out | SRC0 | SRC1 | SRC2 | | |
-//! | VOPC | - | condition mask (VCC, or SDST) | SRC0 | SRC1 | | | |
-//! | MUBUF, MTBUF | loaded or returned data | - | VADDR | SRSRC | SOFFSET | stored or atomic data | 12-bit offset |
-//! | MIMG | loaded or returned data | - | VADDR | SRSRC | SSAMP | stored or atomic data | |
-//! | DS | loaded or returned data | - | ADDR | DATA0 | DATA1 | | 16-bit offset, or OFFSET0 + 256 * OFFSET1 |
-//! | FLAT, GLOBAL, SCRATCH | loaded or returned data | - | VADDR | DATA | SADDR | | 12/13-bit offset |
-//! | VINTRP | VDST | - | VSRC, or the parameter number of `v_interp_mov` | | | | attribute * 4 + channel |
-//! | EXP | - | - | VSRC0 | VSRC1 | VSRC2 | VSRC3 | |
+//! | SOP2, SOPC | SDST | | SSRC0 | SSRC1 | | | |
+//! | SOP1 | SDST | | SSRC0 | old SDST, where bits of it survive (`s_cmov`, `s_bitset`) | | | |
+//! | SOPK | SDST | | what is read: old SDST (`s_cmovk`, `s_addk`, `s_mulk`), the register in the place of SDST (`s_cmpk`, `s_setreg_b32`, `s_cbranch_i_fork`) or a literal (`s_setreg_imm32_b32`) | | | | SIMM16, sign-extended; zero-extended for the unsigned compares |
+//! | SOPP | | | | | | | SIMM16, sign-extended |
+//! | SMEM | loaded or returned data | | base pair or buffer quad | offset register | stored or atomic data, or the number that `s_atc_probe` sends | | 21-bit signed offset |
+//! | VOP1, VOP2, VOP3, VOP3P | VDST, or SDST of `v_readlane` and `v_readfirstlane` | carry out | SRC0 | SRC1 | SRC2 | | |
+//! | VOPC | | condition mask: VCC, or SDST | SRC0 | SRC1 | | | |
+//! | VINTRP and interpolation in VOP3 | VDST | | VSRC, or the parameter number of `v_interp_mov` | | SRC2 | | attribute * 4 + channel |
+//! | MUBUF, MTBUF | loaded or returned data | | VADDR | SRSRC | SOFFSET | stored or atomic data | 12-bit offset |
+//! | MIMG | loaded or returned data | | VADDR | SRSRC | SSAMP | stored or atomic data | |
+//! | DS | loaded or returned data | | ADDR, or the count of a `ds_gws` operation | DATA0 | DATA1 | | 16-bit offset, or OFFSET0 + 256 * OFFSET1 |
+//! | FLAT, GLOBAL, SCRATCH | loaded or returned data | | VADDR | DATA | SADDR | | 12-bit offset, 13-bit signed for GLOBAL and SCRATCH |
+//! | EXP | | | VSRC0 | VSRC1 | VSRC2 | VSRC3 | |
 //!
-//! `v_madmk_*` and `v_madak_*` hold their literal in `src[1]` and `src[2]` respectively.
-//! `v_swap_b32` exchanges `dst` and `src[0]`.
-//! Atomics name their data register in `dst` as well exactly when they return the old value.
+//! - `v_madmk` and `v_madak` hold their literal in `src[1]` and `src[2]` respectively; `v_writelane`
+//!   has its destination, whose other lanes survive, in `src[2]`; `v_swap_b32` exchanges `dst` and
+//!   `src[0]`; `v_div_fmas` reads VCC in `src[3]`.
+//! - Atomics name a destination exactly when they return the old value.
+//! - MUBUF and MTBUF have no VADDR without IDXEN and OFFEN; with both it is a pair, index first.
+//! - VADDR of GLOBAL is a 64-bit address without SADDR and a 32-bit offset with it. SCRATCH has
+//!   VADDR or SADDR, never both; each is a 32-bit offset.
+//! - A load with the `lds` modifier has no destination.
+//! - Compares whose name starts with `v_cmpx` write EXEC as well as `sdst`.
 
 use super::row::{Family, Row};
 
@@ -88,10 +95,11 @@ pub enum Operand {
     /// An inline integer, -16 to 64.
     Int(i32),
     /// An inline float, as the bits of the single-precision number: 0.5, 1, 2, 4, their negatives,
-    /// and 1/(2 pi). [`inline_f16`] and [`inline_f64`] give the bits in other widths.
+    /// and 1/(2 pi). The slot's type decides the width that is read, for integers too:
+    /// [`inline_f16`] for 16-bit and packed 16-bit operands, [`inline_f64`] for 64-bit ones.
     Float(u32),
     /// A literal dword after the instruction word. It is the high half of a 64-bit float operand,
-    /// and is sign-extended (I64) or zero-extended (U64, B64) for other 64-bit operands.
+    /// sign-extended for I64 and zero-extended for U64 and B64. 16-bit operands take its low half.
     Literal(u32),
 }
 

@@ -107,6 +107,8 @@ impl TargetSet {
     pub(super) const GFX900: Self = Self::of(&[Target::Gfx900]);
     /// gfx906 and later.
     pub(super) const GFX906_UP: Self = Self::of(&[Target::Gfx906, Target::Gfx908, Target::Gfx90a]);
+    /// gfx908 alone.
+    pub(super) const GFX908: Self = Self::of(&[Target::Gfx908]);
     /// gfx908 and later.
     pub(super) const GFX908_UP: Self = Self::of(&[Target::Gfx908, Target::Gfx90a]);
     /// gfx90a alone.

@@ -81,7 +81,7 @@ pub(super) fn flat(code: &mut Code<'_>) -> Decoded {
         _ => offset13(code.word),
     };
     inst.src[1] = data_if(row.src[1], bits(high, 8, 8), acc).map_err(reason)?;
-    if !inst.mods.lds && (inst.mods.glc || !row.forms.contains(Forms::ATOMIC)) {
+    if code.returns(&inst)? {
         inst.dst = data_if(row.dst, bits(high, 24, 8), acc).map_err(reason)?;
     }
     Ok(code.finish(inst))
@@ -133,13 +133,9 @@ fn buffer(code: &Code<'_>, mut inst: Inst, high: u32) -> Decoded {
     inst.src[1] = scalar(bits(high, 16, 5) << 2, row.src[1].dwords).map_err(reason)?;
     inst.src[2] = source(bits(high, 24, 8), 1, None).map_err(reason)?;
     let number = bits(high, 8, 8);
-    if !inst.mods.lds {
-        if row.src[3].is_some() {
-            inst.src[3] = data(number, row.src[3].dwords, acc).map_err(reason)?;
-        }
-        if row.dst.is_some() && (inst.mods.glc || !row.forms.contains(Forms::ATOMIC)) {
-            inst.dst = data(number, row.dst.dwords, acc).map_err(reason)?;
-        }
+    inst.src[3] = data_if(row.src[3], number, acc).map_err(reason)?;
+    if code.returns(&inst)? {
+        inst.dst = data(number, row.dst.dwords, acc).map_err(reason)?;
     }
     Ok(code.finish(inst))
 }
@@ -172,7 +168,7 @@ pub(super) fn mimg(code: &mut Code<'_>) -> Decoded {
     if row.src[3].is_some() {
         inst.src[3] = data(number, dwords, acc).map_err(reason)?;
     }
-    if row.dst.is_some() && (inst.mods.glc || !row.forms.contains(Forms::ATOMIC)) {
+    if code.returns(&inst)? {
         inst.dst = data(number, dwords, acc).map_err(reason)?;
     }
     Ok(code.finish(inst))

@@ -10,7 +10,7 @@ mod scalar;
 mod vector;
 
 use super::inst::{DecodeError, Inst, Mods, Operand};
-use super::row::{Family, SlotKind};
+use super::row::{Family, Forms, SlotKind};
 use super::table;
 use super::target::Target;
 
@@ -106,6 +106,18 @@ impl Code<'_> {
         })
     }
 
+    /// Whether an atomic operation returns the old value, and anything else a value at all.
+    fn returns(&self, inst: &Inst) -> Result<bool, DecodeError> {
+        let has_value = inst.row.dst.is_some();
+        if !inst.row.forms.contains(Forms::ATOMIC) {
+            return Ok(has_value && !inst.mods.lds);
+        }
+        if inst.mods.glc && !has_value {
+            return Err(self.error("the processor cannot return the value of this atomic"));
+        }
+        Ok(inst.mods.glc)
+    }
+
     /// Fills the operands that the row implies and returns the finished instruction.
     fn finish(&self, mut inst: Inst) -> Inst {
         for n in 0..4 {
@@ -160,4 +172,76 @@ fn signed(value: u32, len: u32) -> i32 {
 #[expect(clippy::cast_possible_wrap, reason = "callers pass fields of at most 31 bits")]
 fn unsigned(value: u32) -> i32 {
     value as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::inst::Special;
+
+    const VCC: Operand = Operand::Special(Special::VccLo);
+
+    fn gfx900(words: &[u32]) -> Result<Inst, DecodeError> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        decode(Target::Gfx900, &bytes)
+    }
+
+    #[test]
+    fn a_carry_chain_names_vcc() {
+        // v_addc_co_u32_e32 v1, vcc, v2, v3, vcc
+        let inst = gfx900(&[0x3802_0702]).expect("it decodes");
+        assert_eq!((inst.sdst, inst.src[2]), (VCC, VCC));
+        assert_eq!((inst.dst, inst.src[1]), (Operand::Vgpr(1), Operand::Vgpr(3)));
+    }
+
+    #[test]
+    fn a_short_compare_names_vcc() {
+        // v_cmp_lt_f32_e32 vcc, v1, v2
+        let inst = gfx900(&[0x7c82_0501]).expect("it decodes");
+        assert_eq!((inst.dst, inst.sdst), (Operand::None, VCC));
+    }
+
+    #[test]
+    fn an_accumulator_is_a_source() {
+        // v_mac_f32_e32 v4, v5, v6
+        let inst = gfx900(&[0x2c08_0d05]).expect("it decodes");
+        assert_eq!((inst.dst, inst.src[2]), (Operand::Vgpr(4), Operand::Vgpr(4)));
+    }
+
+    #[test]
+    fn a_conditional_move_reads_its_destination() {
+        // s_cmov_b32 s3, s4
+        let inst = gfx900(&[0xbe83_0204]).expect("it decodes");
+        assert_eq!(inst.src[..2], [Operand::Sgpr(4), Operand::Sgpr(3)]);
+    }
+
+    #[test]
+    fn a_short_immediate_is_signed_unless_it_is_compared_unsigned() {
+        // s_addk_i32 s5, 0xfffe; s_cmpk_eq_u32 s5, 0xfffe
+        assert_eq!(gfx900(&[0xb705_fffe]).map(|inst| inst.imm), Ok(-2));
+        assert_eq!(gfx900(&[0xb405_fffe]).map(|inst| inst.imm), Ok(0xfffe));
+    }
+
+    #[test]
+    fn an_atomic_has_a_destination_when_it_returns() {
+        // global_atomic_add v[2:3], v4, off; global_atomic_add v1, v[2:3], v4, off glc
+        assert_eq!(
+            gfx900(&[0xdd08_8000, 0x007f_0402]).map(|inst| inst.dst),
+            Ok(Operand::None)
+        );
+        assert_eq!(
+            gfx900(&[0xdd09_8000, 0x017f_0402]).map(|inst| inst.dst),
+            Ok(Operand::Vgpr(1))
+        );
+    }
+
+    #[test]
+    fn an_unknown_opcode_is_named_with_its_family() {
+        let error = gfx900(&[0xbe80_ff00]).expect_err("SOP1 has no opcode 0xff");
+        assert_eq!((error.family, error.opcode), (Some(Family::Sop1), Some(0xff)));
+        assert!(
+            error.to_string().contains("0xbe80ff00 (SOP1, opcode 0xff)"),
+            "{error}"
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use super::operand::{scalar, source, LITERAL};
 use super::{bit, bits, signed, unsigned, Code};
 use crate::isa::inst::{DecodeError, Inst, Operand};
-use crate::isa::row::{Family, Forms, SlotKind, Ty};
+use crate::isa::row::{Family, SlotKind, Ty};
 
 type Decoded = Result<Inst, DecodeError>;
 
@@ -74,7 +74,7 @@ pub(super) fn smem(code: &mut Code<'_>) -> Decoded {
         SlotKind::Imm => inst.src[2] = Operand::Int(unsigned(data)),
         _ => {}
     }
-    if row.dst.is_some() && (inst.mods.glc || !row.forms.contains(Forms::ATOMIC)) {
+    if code.returns(&inst)? {
         inst.dst = scalar(data, row.dst.dwords.max(row.src[2].dwords)).map_err(reason)?;
     }
     if row.src[0].is_some() {

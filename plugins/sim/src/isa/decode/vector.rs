@@ -70,7 +70,20 @@ fn short(code: &Code<'_>, mut inst: Inst, dst: u32, src1: u32) -> Decoded {
             _ => Operand::None,
         };
     }
+    lane_register(code, &inst)?;
     Ok(code.finish(inst))
+}
+
+/// Reading a lane takes a register: a constant has no lanes.
+fn lane_register(code: &Code<'_>, inst: &Inst) -> Result<(), DecodeError> {
+    let constant = matches!(
+        inst.src[0],
+        Operand::Int(_) | Operand::Float(_) | Operand::Literal(_)
+    );
+    if inst.row.dst.kind == SlotKind::Sgpr && constant {
+        return Err(code.error("a lane can only be read from a register"));
+    }
+    Ok(())
 }
 
 fn sdwa(code: &Code<'_>, inst: &mut Inst, src1: u32) -> Result<(), DecodeError> {
@@ -211,9 +224,15 @@ pub(super) fn vop3(code: &mut Code<'_>) -> Decoded {
             SlotKind::Vsrc => source(field, slot.dwords, None).map_err(reason)?,
             SlotKind::Ssrc if field < 256 => source(field, slot.dwords, None).map_err(reason)?,
             SlotKind::Ssrc => return Err(code.error("the operand must be scalar")),
+            // The mask that v_cndmask and the carry chains read.
+            SlotKind::Sgpr if field < 128 || matches!(field, 235..=239 | 251..=253) => {
+                source(field, slot.dwords, None).map_err(reason)?
+            }
+            SlotKind::Sgpr => return Err(code.error("the operand must be a scalar register")),
             _ => Operand::None,
         };
     }
+    lane_register(code, &inst)?;
     Ok(code.finish(inst))
 }
 

@@ -199,8 +199,13 @@ fn image(inst: &Inst) -> Vec<String> {
         Operand::None => (inst.dst, row.dst),
         data => (data, row.src[3]),
     };
+    // LLVM has no gather of three registers (two packed pairs and TFE's) and shows four.
+    let dwords = match inst.image_data_dwords() {
+        3 if slot.dwords == 4 => 4,
+        dwords => dwords,
+    };
     let mut list = vec![
-        text(data, slot.ty, inst.image_data_dwords()),
+        text(data, slot.ty, dwords),
         show(inst.src[0], row.src[0]),
         show(inst.src[1], row.src[1]),
     ];

@@ -82,3 +82,21 @@ impl Inst {
         (!hidden).then_some(self.src[n])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_instruction_becomes_data_and_decoding_goes_on() {
+        let code = [0xff, 0xff, 0xff, 0xff, 0, 0, 0x80, 0xbf, 1, 2];
+        let lines: Vec<_> = disassemble(Target::Gfx900, &code, 0x100).collect();
+        let shown: Vec<_> = lines.iter().map(|line| (line.pc, line.text.as_str())).collect();
+        let expected = [
+            (0x100, ".long 0xffffffff"),
+            (0x104, "s_nop 0"),
+            (0x108, ".byte 0x01, 0x02"),
+        ];
+        assert_eq!(shown, expected);
+    }
+}

@@ -28,6 +28,11 @@ pub(super) const fn store(family: Family, opcode: u16, name: &'static str, dword
     addressed(family, opcode, name).src(1, vgprs(dwords))
 }
 
+/// The old value cannot be returned.
+pub(super) const fn no_return(family: Family, opcode: u16, name: &'static str, dwords: u8) -> Row {
+    store(family, opcode, name, dwords).with(Forms::ATOMIC)
+}
+
 /// The old value is as wide as the new one.
 pub(super) const fn atomic(family: Family, opcode: u16, name: &'static str, dwords: u8) -> Row {
     store(family, opcode, name, dwords)

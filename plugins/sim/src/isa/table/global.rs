@@ -1,11 +1,11 @@
 //! GLOBAL: memory access known to be global.
 
-use super::flat_shape::{atomic, cmpswap, load, store};
+use super::flat_shape::{atomic, cmpswap, load, no_return, store};
 use crate::isa::row::{Family::Global, Forms, Row};
 use crate::isa::target::TargetSet;
 
 /// The rows, by opcode.
-pub(super) static ROWS: [Row; 53] = [
+pub(super) static ROWS: [Row; 55] = [
     load(Global, 0x10, "global_load_ubyte", 1).with(Forms::LDS),
     load(Global, 0x11, "global_load_sbyte", 1).with(Forms::LDS),
     load(Global, 0x12, "global_load_ushort", 1).with(Forms::LDS),
@@ -41,8 +41,10 @@ pub(super) static ROWS: [Row; 53] = [
     atomic(Global, 0x4a, "global_atomic_xor", 1),
     atomic(Global, 0x4b, "global_atomic_inc", 1),
     atomic(Global, 0x4c, "global_atomic_dec", 1),
-    atomic(Global, 0x4d, "global_atomic_add_f32", 1).on(TargetSet::GFX908_UP),
-    atomic(Global, 0x4e, "global_atomic_pk_add_f16", 1).on(TargetSet::GFX908_UP),
+    no_return(Global, 0x4d, "global_atomic_add_f32", 1).on(TargetSet::GFX908),
+    atomic(Global, 0x4d, "global_atomic_add_f32", 1).on(TargetSet::GFX90A),
+    no_return(Global, 0x4e, "global_atomic_pk_add_f16", 1).on(TargetSet::GFX908),
+    atomic(Global, 0x4e, "global_atomic_pk_add_f16", 1).on(TargetSet::GFX90A),
     atomic(Global, 0x4f, "global_atomic_add_f64", 2).on(TargetSet::GFX90A),
     atomic(Global, 0x50, "global_atomic_min_f64", 2).on(TargetSet::GFX90A),
     atomic(Global, 0x51, "global_atomic_max_f64", 2).on(TargetSet::GFX90A),

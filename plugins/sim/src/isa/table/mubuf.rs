@@ -35,6 +35,11 @@ const fn atomic(opcode: u16, name: &'static str, dwords: u8) -> Row {
     store(opcode, name, dwords).dst(vgprs(dwords)).with(Forms::ATOMIC)
 }
 
+/// The old value cannot be returned.
+const fn no_return(opcode: u16, name: &'static str, dwords: u8) -> Row {
+    store(opcode, name, dwords).with(Forms::ATOMIC)
+}
+
 /// New value, then comparand; the old value is returned in the place of the new one.
 const fn cmpswap(opcode: u16, name: &'static str, dwords: u8) -> Row {
     store(opcode, name, 2 * dwords)
@@ -51,7 +56,7 @@ const fn lds_store(opcode: u16, name: &'static str) -> Row {
 }
 
 /// The rows, by opcode.
-pub(super) static ROWS: [Row; 76] = [
+pub(super) static ROWS: [Row; 78] = [
     load(0x00, "buffer_load_format_x", 1).with(Forms::LDS),
     load(0x01, "buffer_load_format_xy", 2),
     load(0x02, "buffer_load_format_xyz", 3),
@@ -110,8 +115,10 @@ pub(super) static ROWS: [Row; 76] = [
     atomic(0x4a, "buffer_atomic_xor", 1),
     atomic(0x4b, "buffer_atomic_inc", 1),
     atomic(0x4c, "buffer_atomic_dec", 1),
-    atomic(0x4d, "buffer_atomic_add_f32", 1).on(TargetSet::GFX908_UP),
-    atomic(0x4e, "buffer_atomic_pk_add_f16", 1).on(TargetSet::GFX908_UP),
+    no_return(0x4d, "buffer_atomic_add_f32", 1).on(TargetSet::GFX908),
+    atomic(0x4d, "buffer_atomic_add_f32", 1).on(TargetSet::GFX90A),
+    no_return(0x4e, "buffer_atomic_pk_add_f16", 1).on(TargetSet::GFX908),
+    atomic(0x4e, "buffer_atomic_pk_add_f16", 1).on(TargetSet::GFX90A),
     atomic(0x4f, "buffer_atomic_add_f64", 2).on(TargetSet::GFX90A),
     atomic(0x50, "buffer_atomic_min_f64", 2).on(TargetSet::GFX90A),
     atomic(0x51, "buffer_atomic_max_f64", 2).on(TargetSet::GFX90A),

@@ -24,7 +24,7 @@ pub(super) const fn promoted(row: &Row) -> Row {
     to.sdst.kind = widened(row.sdst.kind, Sgpr);
     to.src[0].kind = widened(row.src[0].kind, Vsrc);
     to.src[1].kind = widened(row.src[1].kind, Vsrc);
-    to.src[2].kind = widened(row.src[2].kind, Vsrc);
+    to.src[2].kind = widened(row.src[2].kind, Sgpr);
     // v_cndmask alone takes float modifiers on untyped operands.
     if row.opcode == 0 && matches!(row.family, Family::Vop2) {
         to.float_mods = 0b11;
@@ -102,6 +102,7 @@ const fn interp3(opcode: u16, name: &'static str, dst: Ty, src2: Ty) -> Row {
 const fn interp_mov(opcode: u16, name: &'static str) -> Row {
     interp(opcode, name, F32)
         .src(0, Slot::new(Imm, B32))
+        .modified(0)
         .with(Forms::SUFFIX)
 }
 
@@ -109,6 +110,11 @@ impl Row {
     /// Writes a mask with a bit per lane, to any scalar pair.
     const fn mask_out(self) -> Self {
         self.sdst(Slot::new(Sgpr, B64))
+    }
+
+    /// Reads VCC, which no field names.
+    const fn reads_vcc(self) -> Self {
+        self.src(3, Slot::new(Vcc, B64))
     }
 
     /// Halves of 16-bit operands can be chosen; the result cannot be multiplied.
@@ -158,8 +164,8 @@ pub(super) static ROWS: [Row; 111] = [
     op3(0x1df, "v_div_fixup_f64", F64, F64, F64, F64),
     op3(0x1e0, "v_div_scale_f32", F32, F32, F32, F32).mask_out(),
     op3(0x1e1, "v_div_scale_f64", F64, F64, F64, F64).mask_out(),
-    op3(0x1e2, "v_div_fmas_f32", F32, F32, F32, F32),
-    op3(0x1e3, "v_div_fmas_f64", F64, F64, F64, F64),
+    op3(0x1e2, "v_div_fmas_f32", F32, F32, F32, F32).reads_vcc(),
+    op3(0x1e3, "v_div_fmas_f64", F64, F64, F64, F64).reads_vcc(),
     op3(0x1e4, "v_msad_u8", U32, U32, U32, U32).saturates_only(),
     op3(0x1e5, "v_qsad_pk_u16_u8", B64, B64, U32, B64).saturates_only(),
     op3(0x1e6, "v_mqsad_pk_u16_u8", B64, B64, U32, B64).saturates_only(),
