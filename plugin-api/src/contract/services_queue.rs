@@ -29,7 +29,7 @@ interface! {
         /// Adds a handler, which sees packets before those that were added earlier. INVALID_QUEUE unless the queue
         /// came from [`QueueServices::intercept_create`].
         fn intercept_register(queue: u64, handler: InterceptHandler) -> ();
-        /// Calls `notifier` for every queue that is made from now on; one notifier at a time. ERROR when one is
+        /// Calls `notifier` for every queue that the runtime makes for itself from now on. ERROR when one is
         /// registered already.
         fn on_create(notifier: QueueNotifier) -> ();
 

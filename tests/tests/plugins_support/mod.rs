@@ -32,10 +32,13 @@ pub fn build(workspace: &Path, packages: &[&str]) -> Vec<PathBuf> {
     cargo
         .current_dir(workspace)
         .args(["build", "--offline", "--message-format=json"]);
-    // What the outer cargo says to its test programs is not meant for another build.
+    // What the outer cargo says of this test program is not meant for another build.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if text.starts_with("CARGO_") && !matches!(&*text, "CARGO_HOME" | "CARGO_BUILD_JOBS") {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_EXE_"]
+            .iter()
+            .any(|prefix| text.starts_with(prefix))
+        {
             cargo.env_remove(&name);
         }
     }

@@ -1,1 +1,3 @@
-//! The AMD extension as a loadable plugin
+//! The AMD extension as a loadable plugin.
+
+hansa_plugin_api::export_plugin!(hansa_amd::AmdPlugin);
