@@ -1,1 +1,18 @@
-//! Benchmarks that compare two things in one run and print ratios
+//! Benchmarks that compare two things in one run and print ratios.
+//!
+//! They know the runtime only as a program does, by its shared library and C functions ([`client`]). `hansa bench`
+//! prints them all; nothing here is a test.
+#![allow(
+    clippy::macro_metavars_in_unsafe,
+    reason = "`call!` is for this project's own programs, which vouch for the arguments"
+)]
+
+pub mod client;
+pub mod kernels;
+
+mod baseline;
+mod calls;
+mod device;
+mod report;
+
+pub use report::run;

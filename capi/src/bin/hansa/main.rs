@@ -1,8 +1,6 @@
 //! The `hansa` command: what is there, why something is not used, and programs run on this runtime.
 
 mod arguments;
-mod bench;
-mod client;
 mod config;
 mod demo;
 mod info;
@@ -23,7 +21,7 @@ fn main() -> ExitCode {
         Command::Run(options) => run::run(&options),
         Command::Env(options) => run::print_environment(&options),
         Command::Demo { count } => demo::run(count),
-        Command::Bench(options) => bench::run(&options),
+        Command::Bench(options) => bench(&options),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "hansa", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)
@@ -33,4 +31,12 @@ fn main() -> ExitCode {
         eprintln!("hansa: {message}");
         ExitCode::FAILURE
     })
+}
+
+/// `hansa bench`: measures the runtime beside this command.
+fn bench(options: &arguments::Output) -> Result<ExitCode, String> {
+    let this = std::env::current_exe().map_err(|e| e.to_string())?;
+    let demo = [&*this.to_string_lossy(), "demo", "--count"];
+    hansa_bench::run(&run::library()?, &demo, options.json)?;
+    Ok(ExitCode::SUCCESS)
 }

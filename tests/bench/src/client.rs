@@ -1,6 +1,6 @@
 //! A program's view of the runtime: the exported C functions, taken from the shared library like any program does.
 //!
-//! `hansa demo` and `hansa bench` run on this, so that what they show is what a program gets.
+//! The benchmarks and `hansa demo` run on this, so that what they show is what a program gets.
 
 use hansa_plugin_api::hsa::*;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -9,13 +9,18 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The library's core functions.
-pub(crate) struct Client {
-    pub(crate) core: CoreApiTable,
+#[allow(
+    missing_debug_implementations,
+    reason = "a table of functions has nothing to show"
+)]
+pub struct Client {
+    /// The functions.
+    pub core: CoreApiTable,
     _library: Library,
 }
 
 /// What went wrong: the function and its status.
-pub(crate) type Result<T> = std::result::Result<T, String>;
+pub type Result<T> = std::result::Result<T, String>;
 
 macro_rules! core_table {
     ([$library:ident] $(($i:literal, $kind:ident, $name:ident, $field:ident, $args:tt, $ret:ty, $doc:literal))*) => {
@@ -30,7 +35,12 @@ macro_rules! core_table {
     };
 }
 
-/// Calls a function of the table and turns another status than success into an error.
+/// Calls a function of a client's table, whose arguments the caller vouches for, and turns another status than success into an error.
+#[macro_export]
+#[allow(
+    clippy::macro_metavars_in_unsafe,
+    reason = "the macro of this project's own programs"
+)]
 macro_rules! call {
     ($client:expr, $field:ident($($argument:expr),* $(,)?)) => {{
         // SAFETY: every argument is a live handle or points to a variable of the type that the function takes.
@@ -38,87 +48,143 @@ macro_rules! call {
         $crate::client::good(status, stringify!($field))
     }};
 }
-pub(crate) use call;
 
-pub(crate) fn good(status: hsa_status_t, function: &str) -> Result<()> {
+/// Success, or the function and the name of its status.
+///
+/// # Errors
+///
+/// Any status but success.
+pub fn good(status: hsa_status_t, function: &str) -> Result<()> {
     if status == hsa_status_t::SUCCESS {
         return Ok(());
     }
     let name = function.trim_end_matches("_fn");
-    Err(format!("{name}: {}", status.c_name().unwrap_or("an unknown status")))
+    Err(format!(
+        "{name}: {}",
+        status.c_name().unwrap_or("an unknown status")
+    ))
 }
 
 /// A GPU agent with what a dispatch needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Gpu {
-    pub(crate) agent: hsa_agent_t,
-    pub(crate) name: String,
+pub struct Gpu {
+    /// The agent.
+    pub agent: hsa_agent_t,
+    /// Its name, such as `gfx900`.
+    pub name: String,
 }
 
 /// A kernel of a loaded code object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kernel {
-    pub(crate) object: u64,
-    pub(crate) kernarg_bytes: u32,
-    pub(crate) private_bytes: u32,
-    pub(crate) group_bytes: u32,
+pub struct Kernel {
+    /// What a packet names it by.
+    pub object: u64,
+    /// Bytes of its arguments.
+    pub kernarg_bytes: u32,
+    /// Bytes of private memory of a work-item.
+    pub private_bytes: u32,
+    /// Bytes of group memory of a work-group.
+    pub group_bytes: u32,
 }
 
 impl Client {
     /// Loads the library.
-    pub(crate) fn load(path: &Path) -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn load(path: &Path) -> Result<Self> {
         // SAFETY: the runtime does nothing when it is loaded.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| e.to_string())?;
-        let core = hansa_plugin_api::for_each_core_api!(core_table [library]);
-        Ok(Self { core, _library: library })
+        let library =
+            unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| e.to_string())?;
+        let core = hansa_plugin_api::for_each_core_api!(core_table[library]);
+        Ok(Self {
+            core,
+            _library: library,
+        })
     }
 
     /// All agents.
-    pub(crate) fn agents(&self) -> Result<Vec<hsa_agent_t>> {
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn agents(&self) -> Result<Vec<hsa_agent_t>> {
         unsafe extern "C" fn collect(agent: hsa_agent_t, data: *mut c_void) -> hsa_status_t {
             // SAFETY: `data` is the list below, for the length of the iteration.
             unsafe { &mut *data.cast::<Vec<hsa_agent_t>>() }.push(agent);
             hsa_status_t::SUCCESS
         }
         let mut agents: Vec<hsa_agent_t> = Vec::new();
-        call!(self, hsa_iterate_agents_fn(Some(collect), (&raw mut agents).cast()))?;
+        call!(
+            self,
+            hsa_iterate_agents_fn(Some(collect), (&raw mut agents).cast())
+        )?;
         Ok(agents)
     }
 
     /// A number of an agent.
-    pub(crate) fn agent_u32(&self, agent: hsa_agent_t, attribute: hsa_agent_info_t) -> Result<u32> {
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn agent_u32(&self, agent: hsa_agent_t, attribute: hsa_agent_info_t) -> Result<u32> {
         let mut value = 0u32;
-        call!(self, hsa_agent_get_info_fn(agent, attribute, (&raw mut value).cast()))?;
+        call!(
+            self,
+            hsa_agent_get_info_fn(agent, attribute, (&raw mut value).cast())
+        )?;
         Ok(value)
     }
 
     /// The name of an agent.
-    pub(crate) fn agent_name(&self, agent: hsa_agent_t) -> Result<String> {
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn agent_name(&self, agent: hsa_agent_t) -> Result<String> {
         let mut name = [0u8; 64];
-        call!(self, hsa_agent_get_info_fn(agent, hsa_agent_info_t::NAME, name.as_mut_ptr().cast()))?;
+        call!(
+            self,
+            hsa_agent_get_info_fn(agent, hsa_agent_info_t::NAME, name.as_mut_ptr().cast())
+        )?;
         let length = name.iter().position(|&b| b == 0).unwrap_or(name.len());
         Ok(String::from_utf8_lossy(&name[..length]).into_owned())
     }
 
     /// The first GPU agent.
-    pub(crate) fn gpu(&self) -> Result<Option<Gpu>> {
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn gpu(&self) -> Result<Option<Gpu>> {
         for agent in self.agents()? {
             if self.agent_u32(agent, hsa_agent_info_t::DEVICE)? == hsa_device_type_t::GPU.0 {
-                return Ok(Some(Gpu { agent, name: self.agent_name(agent)? }));
+                return Ok(Some(Gpu {
+                    agent,
+                    name: self.agent_name(agent)?,
+                }));
             }
         }
         Ok(None)
     }
 
     /// The first region of an agent whose global flags include these.
-    pub(crate) fn region(&self, agent: hsa_agent_t, flags: u32) -> Result<Option<hsa_region_t>> {
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn region(&self, agent: hsa_agent_t, flags: u32) -> Result<Option<hsa_region_t>> {
         unsafe extern "C" fn collect(region: hsa_region_t, data: *mut c_void) -> hsa_status_t {
             // SAFETY: `data` is the list below, for the length of the iteration.
             unsafe { &mut *data.cast::<Vec<hsa_region_t>>() }.push(region);
             hsa_status_t::SUCCESS
         }
         let mut regions: Vec<hsa_region_t> = Vec::new();
-        call!(self, hsa_agent_iterate_regions_fn(agent, Some(collect), (&raw mut regions).cast()))?;
+        call!(
+            self,
+            hsa_agent_iterate_regions_fn(agent, Some(collect), (&raw mut regions).cast())
+        )?;
         for region in regions {
             let (mut segment, mut found) = (0u32, 0u32);
             call!(
@@ -140,7 +206,11 @@ impl Client {
     }
 
     /// Host memory that devices see, for kernel arguments and data.
-    pub(crate) fn host_region(&self) -> Result<hsa_region_t> {
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn host_region(&self) -> Result<hsa_region_t> {
         for agent in self.agents()? {
             if let Some(region) = self.region(agent, hsa_region_global_flag_t::KERNARG.0)? {
                 return Ok(region);
@@ -150,14 +220,22 @@ impl Client {
     }
 
     /// Allocates bytes of a region.
-    pub(crate) fn allocate(&self, region: hsa_region_t, bytes: usize) -> Result<*mut c_void> {
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn allocate(&self, region: hsa_region_t, bytes: usize) -> Result<*mut c_void> {
         let mut address = null_mut();
         call!(self, hsa_memory_allocate_fn(region, bytes, &raw mut address))?;
         Ok(address)
     }
 
     /// Loads a code object and answers its executable.
-    pub(crate) fn load_code(&self, agent: hsa_agent_t, code: &'static [u8]) -> Result<hsa_executable_t> {
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn load_code(&self, agent: hsa_agent_t, code: &'static [u8]) -> Result<hsa_executable_t> {
         let mut reader = hsa_code_object_reader_t { handle: 0 };
         let mut executable = hsa_executable_t { handle: 0 };
         call!(
@@ -182,7 +260,11 @@ impl Client {
     }
 
     /// A kernel by its symbol, such as `vector_add.kd`.
-    pub(crate) fn kernel(
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn kernel(
         &self,
         executable: hsa_executable_t,
         agent: hsa_agent_t,
@@ -191,11 +273,19 @@ impl Client {
         let mut handle = hsa_executable_symbol_t { handle: 0 };
         call!(
             self,
-            hsa_executable_get_symbol_by_name_fn(executable, symbol.as_ptr(), &raw const agent, &raw mut handle)
+            hsa_executable_get_symbol_by_name_fn(
+                executable,
+                symbol.as_ptr(),
+                &raw const agent,
+                &raw mut handle
+            )
         )?;
         let number = |attribute| -> Result<u32> {
             let mut value = 0u32;
-            call!(self, hsa_executable_symbol_get_info_fn(handle, attribute, (&raw mut value).cast()))?;
+            call!(
+                self,
+                hsa_executable_symbol_get_info_fn(handle, attribute, (&raw mut value).cast())
+            )?;
             Ok(value)
         };
         let mut object = 0u64;
@@ -216,7 +306,11 @@ impl Client {
     }
 
     /// A queue of an agent.
-    pub(crate) fn queue(&self, agent: hsa_agent_t) -> Result<Queue<'_>> {
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn queue(&self, agent: hsa_agent_t) -> Result<Queue<'_>> {
         let mut queue = null_mut();
         call!(
             self,
@@ -233,19 +327,28 @@ impl Client {
         )?;
         let mut done = hsa_signal_t { handle: 0 };
         call!(self, hsa_signal_create_fn(1, 0, std::ptr::null(), &raw mut done))?;
-        Ok(Queue { client: self, queue, done })
+        Ok(Queue {
+            client: self,
+            queue,
+            done,
+        })
     }
 }
 
 unsafe extern "C" fn stopped(status: hsa_status_t, _queue: *mut hsa_queue_t, _data: *mut c_void) {
-    eprintln!("hansa: the queue stopped: {}", status.c_name().unwrap_or("an unknown status"));
+    eprintln!(
+        "hansa: the queue stopped: {}",
+        status.c_name().unwrap_or("an unknown status")
+    );
 }
 
 /// A queue with the signal that its packets complete.
-pub(crate) struct Queue<'a> {
+#[allow(missing_debug_implementations, reason = "a client has nothing to show")]
+pub struct Queue<'a> {
     client: &'a Client,
     queue: *mut hsa_queue_t,
-    pub(crate) done: hsa_signal_t,
+    /// The signal, below 1 when the last packet is done.
+    pub done: hsa_signal_t,
 }
 
 /// `hsa_packet_type_t` and the fences that a packet carries here: everything, system wide.
@@ -258,8 +361,8 @@ impl Queue<'_> {
     fn submit(&self, header: u32, mut words: [u32; 16]) {
         let core = &self.client.core;
         // SAFETY: the queue lives as long as this object.
-        let (base, size, doorbell) =
-            unsafe { ((*self.queue).base_address, u64::from((*self.queue).size), (*self.queue).doorbell_signal) };
+        let queue = unsafe { self.queue.read() };
+        let (size, doorbell) = (u64::from(queue.size), queue.doorbell_signal);
         // SAFETY: a live signal.
         unsafe { (core.hsa_signal_store_relaxed_fn)(self.done, 1) };
         // SAFETY: a live queue.
@@ -269,10 +372,12 @@ impl Queue<'_> {
         words[15] = high;
         let slot = usize::try_from(index & (size - 1)).unwrap_or(0) * 16;
         // SAFETY: the slot is in the ring; only this thread writes packets.
-        let packet = unsafe { base.cast::<u32>().add(slot) };
+        let packet = unsafe { queue.base_address.cast::<u32>().add(slot) };
         for (offset, word) in words.into_iter().enumerate().skip(1) {
-            // SAFETY: a word of the packet.
-            unsafe { packet.add(offset).write(word) };
+            // SAFETY: the packet has 16 words.
+            let place = unsafe { packet.add(offset) };
+            // SAFETY: as above.
+            unsafe { place.write(word) };
         }
         // SAFETY: the packet's first word, through which the device takes it.
         unsafe { AtomicU32::from_ptr(packet) }.store(header | words[0], Ordering::Release);
@@ -281,7 +386,7 @@ impl Queue<'_> {
     }
 
     /// Waits until the last packet is done. Answers whether it was within ten seconds.
-    pub(crate) fn wait(&self) -> bool {
+    pub fn wait(&self) -> bool {
         // SAFETY: a live signal.
         let value = unsafe {
             (self.client.core.hsa_signal_wait_scacquire_fn)(
@@ -296,12 +401,12 @@ impl Queue<'_> {
     }
 
     /// Submits a barrier packet without dependencies.
-    pub(crate) fn barrier(&self) {
+    pub fn barrier(&self) {
         self.submit(BARRIER_AND | FENCES, [0; 16]);
     }
 
     /// Submits a one-dimensional dispatch.
-    pub(crate) fn dispatch(&self, kernel: &Kernel, items: u32, group: u32, arguments: *mut c_void) {
+    pub fn dispatch(&self, kernel: &Kernel, items: u32, group: u32, arguments: *mut c_void) {
         let [object_low, object_high] = halves(kernel.object);
         let [arguments_low, arguments_high] = halves(arguments.expose_provenance() as u64);
         let words = [
@@ -337,5 +442,8 @@ impl Drop for Queue<'_> {
 
 const fn halves(value: u64) -> [u32; 2] {
     let b = value.to_le_bytes();
-    [u32::from_le_bytes([b[0], b[1], b[2], b[3]]), u32::from_le_bytes([b[4], b[5], b[6], b[7]])]
+    [
+        u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+        u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+    ]
 }

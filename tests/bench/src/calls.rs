@@ -1,14 +1,15 @@
 //! Init and shut-down, and the operations that go through no lock: signals and queue indexes.
 
-use super::baseline::Baseline;
-use super::{best_ns, median_us, Row};
-use crate::client::{call, Client, Result};
+use crate::baseline::Baseline;
+use crate::call;
+use crate::client::{Client, Result};
+use crate::report::{best_ns, median_us, Row};
 use hansa_plugin_api::hsa::*;
 use std::hint::black_box;
 use std::time::Instant;
 
 /// The first init and the last shut-down. Leaves the runtime initialized.
-pub(super) fn life(client: &Client) -> Result<Vec<Row>> {
+pub(crate) fn life(client: &Client) -> Result<Vec<Row>> {
     let (mut up, mut down) = (Vec::new(), Vec::new());
     for _ in 0..40 {
         let start = Instant::now();
@@ -21,17 +22,25 @@ pub(super) fn life(client: &Client) -> Result<Vec<Row>> {
     call!(client, hsa_init_fn())?;
     Ok(vec![
         Row::below("hsa_init, first", median_us(up) / 1e3, "ms", 1.5, "under 1.5 ms"),
-        Row::below("hsa_shut_down, last", median_us(down) / 1e3, "ms", 1.0, "under 1 ms"),
+        Row::below(
+            "hsa_shut_down, last",
+            median_us(down) / 1e3,
+            "ms",
+            1.0,
+            "under 1 ms",
+        ),
     ])
 }
 
 /// Signal load and store and the write index, beside the same C11 atomics behind one call.
-pub(super) fn operations(client: &Client) -> Result<Vec<Row>> {
+pub(crate) fn operations(client: &Client) -> Result<Vec<Row>> {
     const COUNT: u32 = 4_000_000;
     let core = &client.core;
     let mut signal = hsa_signal_t { handle: 0 };
-    call!(client, hsa_signal_create_fn(1, 0, std::ptr::null(), &raw mut signal))?;
-    // SAFETY (of every call below): live handles, and variables of the right type.
+    call!(
+        client,
+        hsa_signal_create_fn(1, 0, std::ptr::null(), &raw mut signal)
+    )?;
     let load = best_ns(COUNT, || {
         // SAFETY: a live signal.
         black_box(unsafe { (core.hsa_signal_load_scacquire_fn)(signal) });
@@ -75,13 +84,40 @@ pub(super) fn operations(client: &Client) -> Result<Vec<Row>> {
     });
     const PEER: &str = "C11 atomic, one call";
     let mut rows = vec![
-        Row::against("hsa_signal_load_scacquire", load, "ns", (PEER, c_load), 2.0, "within 2x"),
-        Row::against("hsa_signal_store_screlease", store, "ns", (PEER, c_store), 2.0, "within 2x"),
+        Row::against(
+            "hsa_signal_load_scacquire",
+            load,
+            "ns",
+            (PEER, c_load),
+            2.0,
+            "within 2x",
+        ),
+        Row::against(
+            "hsa_signal_store_screlease",
+            store,
+            "ns",
+            (PEER, c_store),
+            2.0,
+            "within 2x",
+        ),
     ];
     if let Some(add) = add {
-        rows.push(Row::against("hsa_queue_add_write_index_relaxed", add, "ns", (PEER, c_add), 2.0, "within 2x"));
+        rows.push(Row::against(
+            "hsa_queue_add_write_index_relaxed",
+            add,
+            "ns",
+            (PEER, c_add),
+            2.0,
+            "within 2x",
+        ));
     }
-    rows.push(Row::below("hsa_signal_create and destroy", pair, "ns", 60.0, "under 60 ns"));
+    rows.push(Row::below(
+        "hsa_signal_create and destroy",
+        pair,
+        "ns",
+        60.0,
+        "under 60 ns",
+    ));
     rows.push(Row::below("hsa_agent_get_info", info, "ns", 8.0, "under 8 ns"));
     Ok(rows)
 }
@@ -90,7 +126,10 @@ pub(super) fn operations(client: &Client) -> Result<Vec<Row>> {
 fn write_index(client: &Client, count: u32) -> Result<Option<f64>> {
     let region = client.host_region()?;
     let mut doorbell = hsa_signal_t { handle: 0 };
-    call!(client, hsa_signal_create_fn(0, 0, std::ptr::null(), &raw mut doorbell))?;
+    call!(
+        client,
+        hsa_signal_create_fn(0, 0, std::ptr::null(), &raw mut doorbell)
+    )?;
     let mut queue = std::ptr::null_mut();
     call!(
         client,

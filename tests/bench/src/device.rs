@@ -1,24 +1,51 @@
 //! Packets, copies and memory of a GPU.
 
-use super::{median_us, Row};
-use crate::client::{call, Client, Queue, Result};
-use crate::demo::{code_for, GROUP};
+use crate::call;
+use crate::client::{Client, Queue, Result};
+use crate::kernels::{code_for, GROUP};
+use crate::report::{median_us, Row};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Doorbell to signal, as a waiting host sees it.
-pub(super) fn latency(client: &Client) -> Result<Vec<Row>> {
-    let Some(gpu) = client.gpu()? else { return Ok(Vec::new()) };
+pub(crate) fn latency(client: &Client) -> Result<Vec<Row>> {
+    let Some(gpu) = client.gpu()? else {
+        return Ok(Vec::new());
+    };
     let executable = client.load_code(gpu.agent, code_for(&gpu.name)?)?;
     let empty = client.kernel(executable, gpu.agent, c"empty.kd")?;
     let queue = client.queue(gpu.agent)?;
     let barrier = |queue: &Queue<'_>| queue.barrier();
     let kernel = |queue: &Queue<'_>| queue.dispatch(&empty, GROUP, GROUP, std::ptr::null_mut());
     let rows = vec![
-        Row::below("barrier packet, back to back", trips(&queue, 20_000, None, barrier)?, "us", 2.0, "under 2 us"),
-        Row::below("empty kernel, back to back", trips(&queue, 20_000, None, kernel)?, "us", 3.0, "under 3 us"),
-        Row::below("barrier packet after 100 ms", trips(&queue, 20, IDLE, barrier)?, "us", 60.0, "under 60 us"),
-        Row::below("empty kernel after 100 ms", trips(&queue, 20, IDLE, kernel)?, "us", 60.0, "under 60 us"),
+        Row::below(
+            "barrier packet, back to back",
+            trips(&queue, 20_000, None, barrier)?,
+            "us",
+            2.0,
+            "under 2 us",
+        ),
+        Row::below(
+            "empty kernel, back to back",
+            trips(&queue, 20_000, None, kernel)?,
+            "us",
+            3.0,
+            "under 3 us",
+        ),
+        Row::below(
+            "barrier packet after 100 ms",
+            trips(&queue, 20, IDLE, barrier)?,
+            "us",
+            60.0,
+            "under 60 us",
+        ),
+        Row::below(
+            "empty kernel after 100 ms",
+            trips(&queue, 20, IDLE, kernel)?,
+            "us",
+            60.0,
+            "under 60 us",
+        ),
         Row::below("processor time while idle", idle_percent(), "%", 0.5, "none"),
     ];
     drop(queue);
@@ -29,7 +56,12 @@ pub(super) fn latency(client: &Client) -> Result<Vec<Row>> {
 const IDLE: Option<Duration> = Some(Duration::from_millis(100));
 
 /// The median time of a round trip, in microseconds.
-fn trips(queue: &Queue<'_>, count: usize, pause: Option<Duration>, submit: impl Fn(&Queue<'_>)) -> Result<f64> {
+fn trips(
+    queue: &Queue<'_>,
+    count: usize,
+    pause: Option<Duration>,
+    submit: impl Fn(&Queue<'_>),
+) -> Result<f64> {
     let mut times = Vec::with_capacity(count);
     for _ in 0..count {
         if let Some(pause) = pause {
@@ -51,7 +83,8 @@ fn processor_time() -> Duration {
     // SAFETY: `usage` is a variable of the right type.
     unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
     let part = |t: libc::timeval| {
-        Duration::from_secs(u64::try_from(t.tv_sec).unwrap_or(0)) + Duration::from_micros(u64::try_from(t.tv_usec).unwrap_or(0))
+        Duration::from_secs(u64::try_from(t.tv_sec).unwrap_or(0))
+            + Duration::from_micros(u64::try_from(t.tv_usec).unwrap_or(0))
     };
     part(usage.ru_utime) + part(usage.ru_stime)
 }
@@ -65,13 +98,20 @@ fn idle_percent() -> f64 {
 }
 
 /// 64 MiB between host and device memory, beside `memcpy` of as much.
-pub(super) fn copies(client: &Client) -> Result<Vec<Row>> {
+pub(crate) fn copies(client: &Client) -> Result<Vec<Row>> {
     const BYTES: usize = 64 << 20;
-    let Some(gpu) = client.gpu()? else { return Ok(Vec::new()) };
-    let Some(device_region) = client.region(gpu.agent, 4)? else { return Ok(Vec::new()) };
+    let Some(gpu) = client.gpu()? else {
+        return Ok(Vec::new());
+    };
+    let Some(device_region) = client.region(gpu.agent, 4)? else {
+        return Ok(Vec::new());
+    };
     let host = client.host_region()?;
-    let (a, b, device) =
-        (client.allocate(host, BYTES)?, client.allocate(host, BYTES)?, client.allocate(device_region, BYTES)?);
+    let (a, b, device) = (
+        client.allocate(host, BYTES)?,
+        client.allocate(host, BYTES)?,
+        client.allocate(device_region, BYTES)?,
+    );
     for memory in [a, b, device] {
         // SAFETY: an allocation of that many bytes that the host can write.
         unsafe { std::ptr::write_bytes(memory.cast::<u8>(), 1, BYTES) };
@@ -97,19 +137,41 @@ pub(super) fn copies(client: &Client) -> Result<Vec<Row>> {
     }
     let goal = "0.8 of its speed";
     Ok(vec![
-        Row::against("copy 64 MiB to the device", up, "ms", ("memcpy", memcpy), 1.25, goal),
-        Row::against("copy 64 MiB from the device", down, "ms", ("memcpy", memcpy), 1.25, goal),
+        Row::against(
+            "copy 64 MiB to the device",
+            up,
+            "ms",
+            ("memcpy", memcpy),
+            1.25,
+            goal,
+        ),
+        Row::against(
+            "copy 64 MiB from the device",
+            down,
+            "ms",
+            ("memcpy", memcpy),
+            1.25,
+            goal,
+        ),
     ])
 }
 
 /// Peak memory of the vector sum of the demo, in a process of its own.
-pub(super) fn memory() -> Result<Row> {
+pub(crate) fn memory(demo: &[&str]) -> Result<Row> {
     const COUNT: usize = 8_000_000;
-    let this = std::env::current_exe().map_err(|e| e.to_string())?;
-    let output =
-        Command::new(this).args(["demo", "--count", &COUNT.to_string()]).output().map_err(|e| e.to_string())?;
+    let [program, arguments @ ..] = demo else {
+        return Err("no command for the vector sum".to_owned());
+    };
+    let output = Command::new(program)
+        .args(arguments)
+        .arg(COUNT.to_string())
+        .output()
+        .map_err(|e| e.to_string())?;
     if !output.status.success() {
-        return Err(format!("the demo failed: {}", String::from_utf8_lossy(&output.stderr)));
+        return Err(format!(
+            "the demo failed: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
     }
     // SAFETY: an all-zero `rusage` is a value of its type.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -117,6 +179,11 @@ pub(super) fn memory() -> Result<Row> {
     unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) };
     let peak = f64::from(u32::try_from(usage.ru_maxrss).unwrap_or(u32::MAX)) / 1024.0;
     let data = (COUNT * 3 * size_of::<f32>()) as f64 / f64::from(1 << 20);
-    Ok(Row::below("peak memory of a vector sum (92 MiB)", peak, "MiB", 3.0 * data + 64.0, "under 3x its data + 64 MiB"))
+    Ok(Row::below(
+        "peak memory of a vector sum (92 MiB)",
+        peak,
+        "MiB",
+        3.0 * data + 64.0,
+        "under 3x its data + 64 MiB",
+    ))
 }
-

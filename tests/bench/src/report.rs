@@ -1,19 +1,14 @@
-//! `hansa bench`: what this machine measures, beside what it is compared with, in one run.
+//! The table: what this machine measures, beside what it is compared with.
 
-mod baseline;
-mod calls;
-mod device;
-
-use crate::arguments::Output;
-use crate::client::Client;
-use crate::run::library;
+use crate::client::{Client, Result};
+use crate::{calls, device};
 use serde::Serialize;
-use std::process::ExitCode;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// One line of the table.
 #[derive(Debug, Serialize)]
-struct Row {
+pub(crate) struct Row {
     name: &'static str,
     value: f64,
     unit: &'static str,
@@ -34,12 +29,25 @@ struct Peer {
 
 impl Row {
     /// A value that must stay below a limit.
-    fn below(name: &'static str, value: f64, unit: &'static str, limit: f64, goal: &'static str) -> Self {
-        Self { name, value, unit, peer: None, goal, met: value <= limit }
+    pub(crate) fn below(
+        name: &'static str,
+        value: f64,
+        unit: &'static str,
+        limit: f64,
+        goal: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            value,
+            unit,
+            peer: None,
+            goal,
+            met: value <= limit,
+        }
     }
 
     /// A time that must stay below a multiple of another.
-    fn against(
+    pub(crate) fn against(
         name: &'static str,
         value: f64,
         unit: &'static str,
@@ -48,32 +56,59 @@ impl Row {
         goal: &'static str,
     ) -> Self {
         let ratio = value / theirs;
-        Self { name, value, unit, peer: Some(Peer { name: peer, value: theirs, ratio }), goal, met: ratio <= most }
+        Self {
+            name,
+            value,
+            unit,
+            peer: Some(Peer {
+                name: peer,
+                value: theirs,
+                ratio,
+            }),
+            goal,
+            met: ratio <= most,
+        }
     }
 }
 
-pub(crate) fn run(options: &Output) -> Result<ExitCode, String> {
-    let path = library()?;
-    let client = Client::load(&path)?;
+/// Measures the runtime in a shared library and prints the table, or JSON. `demo` is the command that computes a
+/// vector sum of the length that follows it.
+///
+/// # Errors
+///
+/// What could not be measured, and why.
+pub fn run(library: &Path, demo: &[&str], json: bool) -> Result<()> {
+    let client = Client::load(library)?;
     let mut rows = calls::life(&client)?;
     rows.extend(calls::operations(&client)?);
     rows.extend(device::latency(&client)?);
     rows.extend(device::copies(&client)?);
-    rows.push(device::memory()?);
-    if options.json {
-        println!("{}", serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?);
+    rows.push(device::memory(demo)?);
+    if json {
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?
+        );
     } else {
         print(&rows);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn print(rows: &[Row]) {
-    println!("{:38} {:>12}  {:34} {:>7}  goal", "", "ours", "compared with", "ratio");
+    println!(
+        "{:38} {:>12}  {:34} {:>7}  goal",
+        "", "ours", "compared with", "ratio"
+    );
     for row in rows {
         let (peer, ratio) = row.peer.as_ref().map_or_else(
             || (String::new(), String::new()),
-            |p| (format!("{:.2} {} {}", p.value, row.unit, p.name), format!("{:.2}", p.ratio)),
+            |p| {
+                (
+                    format!("{:.2} {} {}", p.value, row.unit, p.name),
+                    format!("{:.2}", p.ratio),
+                )
+            },
         );
         let verdict = if row.met { "met" } else { "NOT met" };
         println!(
@@ -86,7 +121,7 @@ fn print(rows: &[Row]) {
 }
 
 /// The best of several runs of `count` calls, in nanoseconds a call.
-fn best_ns(count: u32, mut call: impl FnMut()) -> f64 {
+pub(crate) fn best_ns(count: u32, mut call: impl FnMut()) -> f64 {
     (0..7)
         .map(|_| {
             let start = Instant::now();
@@ -99,7 +134,9 @@ fn best_ns(count: u32, mut call: impl FnMut()) -> f64 {
 }
 
 /// The middle one of some times, in microseconds.
-fn median_us(mut times: Vec<Duration>) -> f64 {
+pub(crate) fn median_us(mut times: Vec<Duration>) -> f64 {
     times.sort_unstable();
-    times.get(times.len() / 2).map_or(f64::NAN, |t| t.as_secs_f64() * 1e6)
+    times
+        .get(times.len() / 2)
+        .map_or(f64::NAN, |t| t.as_secs_f64() * 1e6)
 }

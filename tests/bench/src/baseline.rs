@@ -7,10 +7,10 @@ use std::process::Command;
 const SOURCE: &str = include_str!("baseline.c");
 
 /// The compiled functions.
-pub(super) struct Baseline {
-    pub(super) load: unsafe extern "C" fn(*const i64) -> i64,
-    pub(super) store: unsafe extern "C" fn(*mut i64, i64),
-    pub(super) add: unsafe extern "C" fn(*mut u64, u64) -> u64,
+pub(crate) struct Baseline {
+    pub(crate) load: unsafe extern "C" fn(*const i64) -> i64,
+    pub(crate) store: unsafe extern "C" fn(*mut i64, i64),
+    pub(crate) add: unsafe extern "C" fn(*mut u64, u64) -> u64,
     _library: Library,
 }
 
@@ -25,7 +25,7 @@ impl Drop for Directory {
 
 impl Baseline {
     /// Compiles and loads it.
-    pub(super) fn build() -> Result<Self, String> {
+    pub(crate) fn build() -> Result<Self, String> {
         let directory = Directory(std::env::temp_dir().join(format!("hansa-bench-{}", std::process::id())));
         let shown = |e: std::io::Error| format!("{}: {e}", directory.0.display());
         std::fs::create_dir_all(&directory.0).map_err(shown)?;
@@ -41,7 +41,8 @@ impl Baseline {
             return Err(format!("cc: {status}"));
         }
         // SAFETY: the library was just compiled from the source above.
-        let library = unsafe { Library::open(Some(&library), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| e.to_string())?;
+        let library =
+            unsafe { Library::open(Some(&library), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| e.to_string())?;
         // SAFETY: the function's type is that of the source above.
         let load = unsafe { library.get::<unsafe extern "C" fn(*const i64) -> i64>(b"baseline_load\0") };
         // SAFETY: as above.

@@ -1,29 +1,12 @@
 //! `hansa demo`: lists the agents and computes a vector sum on a GPU, as any program would.
 
-use crate::client::{call, Client, Result};
 use crate::run::library;
+use hansa_bench::call;
+use hansa_bench::client::{Client, Gpu, Result};
+use hansa_bench::kernels::{code_for, GROUP};
 use hansa_plugin_api::hsa::*;
 use std::process::ExitCode;
 use std::time::Instant;
-
-/// The kernels, by the processor they are for; built by `build` from `demo.cl`.
-const CODE: [(&str, &[u8]); 4] = [
-    ("gfx900", include_bytes!("demo-gfx900.co")),
-    ("gfx906", include_bytes!("demo-gfx906.co")),
-    ("gfx908", include_bytes!("demo-gfx908.co")),
-    ("gfx90a", include_bytes!("demo-gfx90a.co")),
-];
-
-/// The kernels for a GPU.
-pub(crate) fn code_for(gpu: &str) -> Result<&'static [u8]> {
-    CODE.iter()
-        .find(|(name, _)| *name == gpu)
-        .map(|(_, code)| *code)
-        .ok_or_else(|| format!("the demo has no kernels for {gpu}, only for gfx900, gfx906, gfx908 and gfx90a"))
-}
-
-/// Work-items of a work-group of `vector_add`.
-pub(crate) const GROUP: u32 = 256;
 
 pub(crate) fn run(count: u32) -> Result<ExitCode> {
     let path = library()?;
@@ -62,7 +45,7 @@ struct Arguments {
 }
 
 /// Adds two vectors on a GPU and answers how many sums are wrong.
-fn vector_add(client: &Client, gpu: &crate::client::Gpu, count: u32) -> Result<u32> {
+fn vector_add(client: &Client, gpu: &Gpu, count: u32) -> Result<u32> {
     let executable = client.load_code(gpu.agent, code_for(&gpu.name)?)?;
     let kernel = client.kernel(executable, gpu.agent, c"vector_add.kd")?;
     let region = client.host_region()?;
@@ -88,7 +71,11 @@ fn vector_add(client: &Client, gpu: &crate::client::Gpu, count: u32) -> Result<u
     if !queue.wait() {
         return Err("the kernel did not end within ten seconds".to_owned());
     }
-    println!("Kernel   vector_add over {count} numbers on {}: {:.2} ms", gpu.name, start.elapsed().as_secs_f64() * 1e3);
+    println!(
+        "Kernel   vector_add over {count} numbers on {}: {:.2} ms",
+        gpu.name,
+        start.elapsed().as_secs_f64() * 1e3
+    );
     drop(queue);
     let wrong = (0..count)
         .filter(|&i| {
