@@ -1,9 +1,9 @@
 //! Plugins: finding them, choosing among them, starting them, and saying why each one serves or not.
 //!
-//! The way of a plugin: [`search`] gives the places, [`discover`] reads manifests, [`select`] applies
-//! what the configuration and the manifests say, [`presence`] asks whether its device exists, [`elf`]
-//! and [`note`] judge the library without running it, [`load`] opens it and compares layouts, and
-//! [`start`] probes it and makes its driver or extension. Each step can end the way with a
+//! The way of a plugin: `search` gives the places, `discover` reads manifests, `select` applies
+//! what the configuration and the manifests say, `presence` asks whether its device exists, `elf`
+//! and `note` judge the library without running it, `load` opens it and compares layouts, and
+//! `start` probes it and makes its driver or extension. Each step can end the way with a
 //! [`Reason`]; none of them ends anybody else's.
 
 mod builtin;
