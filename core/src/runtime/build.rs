@@ -152,6 +152,16 @@ fn close_all(drivers: &[DriverSlot]) {
     }
 }
 
+/// Shows what of the configuration could not be used; once per process.
+fn warn_once(config: &Config) {
+    static WARNED: Once = Once::new();
+    WARNED.call_once(|| {
+        for warning in &config.warnings {
+            eprintln!("hansa: {warning}");
+        }
+    });
+}
+
 /// Points at the doctor when no accelerator serves; once per process.
 fn say_once_if_bare(runtime: &Runtime) {
     static SAID: Once = Once::new();

@@ -120,8 +120,13 @@ pub fn init(built_ins: &[BuiltIn]) -> Result<()> {
     let mut references = LIFE.references.load(Ordering::Relaxed);
     if FORKED.load(Ordering::Relaxed) {
         references = 0;
-        // The parent's runtime is left as it is: taking it down would touch the parent's devices.
-        std::mem::forget(CURRENT.swap(None));
+        // The parent's runtime is left as it is: taking it down would touch the parent's devices. Its drivers hear
+        // of the fork; one that has nothing to let go says that it does not support being told.
+        let inherited = CURRENT.swap(None);
+        for driver in inherited.iter().flat_map(|runtime| &runtime.drivers) {
+            let _ = driver.object.after_fork();
+        }
+        std::mem::forget(inherited);
         FORKED.store(false, Ordering::Relaxed);
     }
     if references == MOST_REFERENCES {
