@@ -24,71 +24,63 @@ use std::sync::{Arc, Once};
 
 /// Builds a runtime.
 pub(super) fn build(epoch: u16, built_ins: &[BuiltIn]) -> Result<Arc<Runtime>> {
-    let inputs = Inputs::of_process();
-    let config = Config::load(&inputs);
-    let cell = Arc::new(RuntimeCell::default());
-    let level = u32::from(config.settings.debug.level.value.0);
-    let make_host = |id: &str, configuration: String| {
-        api::HostObject::new(PluginHost {
-            id: id.to_owned(),
-            configuration,
-            level,
-            runtime: Arc::clone(&cell),
-        })
-    };
-    let roots = Roots::of_process(&inputs.environment);
-    let mut plugins = Plugins::find(roots, &config, inputs.environment.secure(), built_ins);
-    let drivers: Vec<DriverSlot> = plugins
-        .start_drivers(&LinuxSystem, &make_host)
-        .into_iter()
-        .map(DriverSlot::from)
-        .collect();
-    if let Err(error) = plugins.verdict() {
-        close_all(&drivers);
-        return Err(Error::Plugins(error.to_string()));
-    }
-    let runtime = assemble(epoch, config, drivers);
-    cell.set(&runtime);
-    if let Err(error) = finish(&runtime, &cell, &mut plugins, &make_host) {
-        runtime.tear_down();
-        return Err(error);
-    }
-    *runtime.report.lock() = plugins.report();
+    let config = Config::load(&Inputs::of_process());
+    warn_once(&config);
+    let (report, runtime) = start(epoch, built_ins, config);
+    let runtime = runtime?;
+    *runtime.report.lock() = report;
     say_once_if_bare(&runtime);
     Ok(runtime)
 }
 
 /// Goes the way of `hsa_init` as far as it leads, takes everything down again, and reports every plugin.
 pub fn examine(built_ins: &[BuiltIn]) -> Report {
-    let inputs = Inputs::of_process();
-    let config = Config::load(&inputs);
+    let (report, runtime) = start(0, built_ins, Config::load(&Inputs::of_process()));
+    if let Ok(runtime) = runtime {
+        runtime.tear_down();
+    }
+    report
+}
+
+/// Finds plugins, starts them and puts the runtime together; a step that fails unwinds what was built.
+fn start(epoch: u16, built_ins: &[BuiltIn], config: Config) -> (Report, Result<Arc<Runtime>>) {
+    let environment = Inputs::of_process().environment;
     let cell = Arc::new(RuntimeCell::default());
     let level = u32::from(config.settings.debug.level.value.0);
     let make_host = |id: &str, configuration: String| {
+        let runtime = Arc::clone(&cell);
         api::HostObject::new(PluginHost {
             id: id.to_owned(),
             configuration,
             level,
-            runtime: Arc::clone(&cell),
+            runtime,
         })
     };
-    let roots = Roots::of_process(&inputs.environment);
-    let mut plugins = Plugins::find(roots, &config, inputs.environment.secure(), built_ins);
+    let mut plugins = Plugins::find(
+        Roots::of_process(&environment),
+        &config,
+        environment.secure(),
+        built_ins,
+    );
     let drivers: Vec<DriverSlot> = plugins
         .start_drivers(&LinuxSystem, &make_host)
         .into_iter()
         .map(DriverSlot::from)
         .collect();
-    if plugins.verdict().is_err() {
-        close_all(&drivers);
-        return plugins.report();
+    if let Err(error) = plugins.verdict() {
+        for driver in drivers.iter().rev() {
+            // A driver that cannot close is let go all the same.
+            let _ = driver.object.close();
+        }
+        return (plugins.report(), Err(Error::Plugins(error.to_string())));
     }
-    let runtime = assemble(0, config, drivers);
+    let runtime = assemble(epoch, config, drivers);
     cell.set(&runtime);
-    // An error of an extension is in the report.
-    let _ = finish(&runtime, &cell, &mut plugins, &make_host);
-    runtime.tear_down();
-    plugins.report()
+    if let Err(error) = finish(&runtime, &cell, &mut plugins, &make_host) {
+        runtime.tear_down();
+        return (plugins.report(), Err(error));
+    }
+    (plugins.report(), Ok(runtime))
 }
 
 /// Puts the machine together from the host and the drivers.
@@ -143,13 +135,6 @@ fn finish(
     plugins
         .verdict()
         .map_err(|error| Error::Plugins(error.to_string()))
-}
-
-fn close_all(drivers: &[DriverSlot]) {
-    for driver in drivers.iter().rev() {
-        // A driver that cannot close is let go all the same.
-        let _ = driver.object.close();
-    }
 }
 
 /// Shows what of the configuration could not be used; once per process.
