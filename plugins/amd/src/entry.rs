@@ -126,25 +126,28 @@ impl Services {
     }
 }
 
-/// The functions have no object to hang services on, so the extension that was made last serves them.
-static CURRENT: RwLock<Option<(u64, Services)>> = RwLock::new(None);
+/// The functions have no object to hang services on: the extension that was made last, and still lives, serves them.
+static EXTENSIONS: RwLock<Vec<(u64, Services)>> = RwLock::new(Vec::new());
 
-/// Makes these services the current ones.
+/// Adds the services of an extension.
 pub(crate) fn install(extension: u64, services: Services) {
-    *CURRENT.write().unwrap_or_else(PoisonError::into_inner) = Some((extension, services));
+    let mut extensions = EXTENSIONS.write().unwrap_or_else(PoisonError::into_inner);
+    extensions.push((extension, services));
 }
 
-/// Takes the services of an extension away, if they are the current ones.
+/// Takes the services of an extension away.
 pub(crate) fn remove(extension: u64) {
-    let mut current = CURRENT.write().unwrap_or_else(PoisonError::into_inner);
-    if current.is_some_and(|(id, _)| id == extension) {
-        *current = None;
-    }
+    let mut extensions = EXTENSIONS.write().unwrap_or_else(PoisonError::into_inner);
+    extensions.retain(|(id, _)| *id != extension);
 }
 
 fn current() -> Outcome<Services> {
-    let current = *CURRENT.read().unwrap_or_else(PoisonError::into_inner);
-    match current {
+    let last = EXTENSIONS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .last()
+        .copied();
+    match last {
         Some((_, services)) if services.runtime.is_running()? => Ok(services),
         _ => Err(hsa_status_t::ERROR_NOT_INITIALIZED.into()),
     }

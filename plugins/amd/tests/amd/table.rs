@@ -1,6 +1,6 @@
 //! The tables as a whole: layout, manifest, and what every function does without a runtime or without arguments.
 
-use crate::support::program;
+use crate::support::{at, extension, program};
 use hansa_amd::AmdPlugin;
 #[allow(
     clippy::wildcard_imports,
@@ -329,4 +329,27 @@ fn arguments_of_zeros_have_the_documented_status() {
         .map(|(function, status)| (*function, status.0))
         .collect();
     assert_eq!(answers, expected);
+}
+
+/// A runtime that runs and has no services.
+struct Bare;
+
+impl hansa_plugin_api::RuntimeServices for Bare {
+    fn is_running(&self) -> hansa_plugin_api::Result<bool> {
+        Ok(true)
+    }
+}
+
+#[test]
+fn the_extension_made_last_serves_until_it_ends() {
+    let program = program();
+    let last = extension(Bare);
+    statuses! { program.amd;
+        "a runtime without memory": hsa_amd_memory_pool_free_fn(at(64)) => ERROR_NOT_SUPPORTED,
+        "arguments are checked first": hsa_amd_memory_fill_fn(std::ptr::null_mut(), 0, 0) => ERROR_INVALID_ARGUMENT,
+    }
+    assert_eq!(program.calls(), [""; 0]);
+    drop(last);
+    statuses! { program.amd; "the one before": hsa_amd_memory_pool_free_fn(at(64)) => SUCCESS, }
+    assert_eq!(program.calls(), ["free(0x40)"]);
 }

@@ -13,7 +13,8 @@ use hansa_plugin_api::hsa::{
     hsa_ven_amd_loader_1_04_pfn_t, AmdExtTable,
 };
 use hansa_plugin_api::{
-    Error, ExtensionObject, ExtensionTable, HostObject, Plugin, Result, RuntimeServicesObject,
+    Error, ExtensionObject, ExtensionTable, HostObject, Plugin, Result, RuntimeServices,
+    RuntimeServicesObject,
 };
 use std::ffi::c_void;
 use std::ptr::without_provenance_mut;
@@ -90,13 +91,18 @@ struct Fixture {
     tables: Vec<ExtensionTable>,
 }
 
+/// An extension over a runtime, which lives for ever.
+pub(crate) fn extension(runtime: impl RuntimeServices + 'static) -> ExtensionObject {
+    let host = Box::leak(Box::new(HostObject::new(runtime::Host)));
+    let runtime = Box::leak(Box::new(RuntimeServicesObject::new(runtime)));
+    AmdPlugin::extension(host.as_ref(), runtime.as_ref()).expect("the extension is made")
+}
+
 // The tests' fixture is made once and shared; the extension object is used only to keep it alive.
 fn fixture() -> &'static Fixture {
     static FIXTURE: OnceLock<Fixture> = OnceLock::new();
     FIXTURE.get_or_init(|| {
-        let host = Box::leak(Box::new(HostObject::new(runtime::Host)));
-        let runtime = Box::leak(Box::new(RuntimeServicesObject::new(runtime::Runtime)));
-        let extension = AmdPlugin::extension(host.as_ref(), runtime.as_ref()).expect("the extension is made");
+        let extension = extension(runtime::Runtime);
         let tables = extension.tables().expect("there are tables").into_vec();
         Fixture {
             _extension: extension,
