@@ -42,6 +42,9 @@ pub enum Error {
     /// The agent has no queues of this kind.
     #[error("Invalid queue creation: {0}")]
     InvalidQueueCreation(&'static str),
+    /// Past the end of what is indexed.
+    #[error("Invalid index")]
+    InvalidIndex,
     /// Not an ISA of this runtime.
     #[error("Invalid instruction set")]
     InvalidIsa,

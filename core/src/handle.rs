@@ -68,6 +68,22 @@ pub const fn epoch(handle: u64) -> u64 {
     (handle >> EPOCH_SHIFT) & EPOCH_MASK
 }
 
+/// The handle of what a small number names in every runtime.
+#[must_use]
+pub const fn of_code(kind: Kind, code: u64) -> u64 {
+    ((kind as u64) << KIND_SHIFT) | code
+}
+
+/// The number in a handle made by [`of_code`], if it is of this kind.
+#[must_use]
+pub const fn code(handle: u64, kind: Kind) -> Option<u64> {
+    if handle >> KIND_SHIFT == kind as u64 {
+        Some(handle & ((1 << KIND_SHIFT) - 1))
+    } else {
+        None
+    }
+}
+
 /// Leaves the kind's byte to us.
 #[derive(Debug)]
 struct TableConfig;

@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod clock;
+pub mod code;
 pub mod config;
 pub mod dma;
 pub mod elf_kind;

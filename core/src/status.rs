@@ -24,6 +24,7 @@ impl Error {
             Self::InvalidSignalGroup => Status::ERROR_INVALID_SIGNAL_GROUP,
             Self::InvalidQueue => Status::ERROR_INVALID_QUEUE,
             Self::InvalidQueueCreation(_) => Status::ERROR_INVALID_QUEUE_CREATION,
+            Self::InvalidIndex => Status::ERROR_INVALID_INDEX,
             Self::InvalidIsa => Status::ERROR_INVALID_ISA,
             Self::InvalidIsaName => Status::ERROR_INVALID_ISA_NAME,
             Self::InvalidCache => Status::ERROR_INVALID_CACHE,

@@ -112,6 +112,8 @@ fn assemble(epoch: u16, config: Config, mut drivers: Vec<DriverSlot>) -> Arc<Run
         events: SystemEvents::default(),
         coherency: Mutex::new(HashMap::new()),
         host_options,
+        code: crate::code::Code::default(),
+        groups: crate::handle::Table::new(crate::handle::Kind::SignalGroup),
         extensions: Mutex::new(Extensions::default()),
     })
 }

@@ -111,6 +111,15 @@ extern "C" fn in_child() {
 ///
 /// [`Error::RefCountOverflow`], and whatever kept the runtime from being built.
 pub fn init(built_ins: &[BuiltIn]) -> Result<()> {
+    init_with(built_ins, |_| ())
+}
+
+/// [`init`]; `started` is called with a runtime that was made, before anybody else can have it.
+///
+/// # Errors
+///
+/// As [`init`].
+pub fn init_with(built_ins: &[BuiltIn], started: impl FnOnce(&Arc<Runtime>)) -> Result<()> {
     static AT_FORK: Once = Once::new();
     AT_FORK.call_once(|| {
         // SAFETY: the handler only stores flags.
@@ -135,6 +144,7 @@ pub fn init(built_ins: &[BuiltIn]) -> Result<()> {
     if references == 0 {
         crate::signal::wait::prepare();
         let runtime = build(EPOCH.fetch_add(1, Ordering::Relaxed).wrapping_add(1), built_ins)?;
+        started(&runtime);
         CURRENT.store(Some(runtime));
     }
     LIFE.references.store(references + 1, Ordering::Relaxed);
@@ -147,6 +157,15 @@ pub fn init(built_ins: &[BuiltIn]) -> Result<()> {
 ///
 /// [`Error::NotInitialized`] when there is none.
 pub fn shut_down() -> Result<()> {
+    shut_down_with(|| ())
+}
+
+/// [`shut_down`]; `stopping` is called when nobody can get at the runtime any more, before it is taken down.
+///
+/// # Errors
+///
+/// As [`shut_down`].
+pub fn shut_down_with(stopping: impl FnOnce()) -> Result<()> {
     let _locked = LIFE.lock();
     let references = LIFE.references.load(Ordering::Relaxed);
     if references == 0 || FORKED.load(Ordering::Relaxed) {
@@ -155,6 +174,7 @@ pub fn shut_down() -> Result<()> {
     LIFE.references.store(references - 1, Ordering::Relaxed);
     if references == 1 {
         if let Some(runtime) = CURRENT.swap(None) {
+            stopping();
             runtime.tear_down();
         }
     }

@@ -10,7 +10,7 @@ pub mod life;
 pub mod links;
 
 pub use build::examine;
-pub use life::{current, init, shut_down};
+pub use life::{current, init, init_with, shut_down, shut_down_with};
 
 use crate::agent::{Agent, Cache};
 use crate::config::Config;
@@ -102,6 +102,10 @@ pub struct Runtime {
     pub coherency: Mutex<HashMap<usize, u32>>,
     /// How host memory is mapped.
     pub host_options: HostOptions,
+    /// Executables and the like.
+    pub code: crate::code::Code,
+    /// Signal groups.
+    pub groups: handle::Table<crate::signal::Group>,
     /// Extensions; set after the rest is there, for they may call the runtime.
     pub extensions: Mutex<Extensions>,
 }
@@ -220,6 +224,7 @@ impl Runtime {
         }
         self.dma.stop();
         self.handlers.stop();
+        self.code.clear();
         for allocation in self.memory.drain() {
             self.release(&allocation);
         }

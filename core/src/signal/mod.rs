@@ -5,11 +5,13 @@
 //! stores ring a queue.
 
 pub mod block;
+pub mod group;
 pub mod handlers;
 pub mod pool;
 pub mod wait;
 
 pub use block::Block;
+pub use group::Group;
 pub use wait::Condition;
 
 use crate::error::{Error, Result};
@@ -42,6 +44,17 @@ pub fn store(handle: u64, value: i64, order: Ordering) {
     }
     block.value.store(value, order);
     wait::changed(block);
+}
+
+/// Stores a value and wakes nobody. A doorbell has no value to store: it rings.
+#[inline]
+pub fn store_silently(handle: u64, value: i64, order: Ordering) {
+    let Some(block) = Block::of(handle) else { return };
+    if block.is_doorbell() {
+        ring(block, value);
+        return;
+    }
+    block.value.store(value, order);
 }
 
 /// Rings a doorbell.

@@ -136,6 +136,8 @@ impl Attribute {
     pub const AIE_COLUMNS: u32 = 12;
     /// Core rows of an AI engine array.
     pub const AIE_CORE_ROWS: u32 = 13;
+    /// Address watch points that a debugger has.
+    pub const WATCH_POINTS: u32 = 14;
 }
 
 /// One device.

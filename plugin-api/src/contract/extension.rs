@@ -20,6 +20,9 @@ impl TableSlot {
     pub const FINALIZER: Self = Self(3);
     /// `PcSamplingExtTable`: the exported `hsa_ven_amd_pcs_*`.
     pub const PC_SAMPLING: Self = Self(4);
+    /// The exported functions that are in none of the tables, as a table of their own: a version word of 16 bytes, then
+    /// the functions in the order of [`UNTABLED`](crate::hsa::api::UNTABLED).
+    pub const UNTABLED: Self = Self(5);
 }
 
 /// One table of C functions.

@@ -1,0 +1,6 @@
+//! The plugins that are linked into the library; each goes through the same table as a loaded one.
+
+use hansa_core::plugin::BuiltIn;
+
+/// The built-in plugins, in the order in which they are asked.
+pub const BUILT_IN: &[BuiltIn] = &[BuiltIn::of::<hansa_amd::AmdPlugin>()];

@@ -1,0 +1,210 @@
+//! The tables of functions: the public ones, which the symbols jump through and tools patch.
+//!
+//! They are static, so that a program can call before `hsa_init` and after `hsa_shut_down`. The standard's table is
+//! complete from the start; those of extensions hold [`absent`](crate::absent) functions until the runtime starts,
+//! get the extensions' functions then, and are put back, with all that tools patched, when it stops.
+
+#![allow(
+    clippy::wildcard_imports,
+    reason = "the rows name nearly every type of the interface"
+)]
+
+use crate::absent::{self, UntabledTable};
+use crate::api;
+use hansa_core::runtime::Runtime;
+use hansa_plugin_api::hsa::api::{self as rows, Api};
+use hansa_plugin_api::hsa::*;
+use hansa_plugin_api::{for_each_core_api, for_each_tools_api, ExtensionTable, TableSlot};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Words of a table that are its version, not functions.
+const VERSION_WORDS: usize = size_of::<ApiTableVersion>() / size_of::<usize>();
+
+/// A table that anybody may read and patch, word by word.
+#[repr(transparent)]
+pub(crate) struct Table<T>(UnsafeCell<T>);
+
+// SAFETY: words of it are read and written one at a time, as hardware does; there is no other access.
+unsafe impl<T> Sync for Table<T> {}
+
+impl<T> Table<T> {
+    const fn new(table: T) -> Self {
+        Self(UnsafeCell::new(table))
+    }
+
+    /// Its address, for tools.
+    pub(crate) const fn pointer(&self) -> *mut T {
+        self.0.get()
+    }
+
+    /// The address of a member.
+    #[inline(always)]
+    pub(crate) fn member<F>(&self, member: impl FnOnce(*const T) -> *const F) -> *const F {
+        member(self.0.get())
+    }
+
+    /// Its words, as many as the first `bytes` bytes have.
+    fn words(&self, bytes: usize) -> &[AtomicUsize] {
+        let count = bytes.min(size_of::<T>()) / size_of::<usize>();
+        // SAFETY: the table is static, made of whole aligned words, and only read and written by words.
+        unsafe { std::slice::from_raw_parts(self.0.get().cast(), count) }
+    }
+
+    /// Replaces all of it.
+    fn set(&self, table: &T) {
+        // SAFETY: as for `words`; the source has the same type.
+        let source = unsafe {
+            std::slice::from_raw_parts(
+                std::ptr::from_ref(table).cast::<usize>(),
+                self.words(usize::MAX).len(),
+            )
+        };
+        for (word, new) in self.words(usize::MAX).iter().zip(source) {
+            word.store(*new, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes the functions of an extension's table; where that has none, because it is older or leaves them out, what
+    /// is here stays.
+    fn take(&self, version: ApiTableVersion, given: &ExtensionTable) {
+        let words = self.words(given.bytes as usize);
+        // SAFETY: the extension says that its table has `bytes` bytes, and keeps it in place.
+        let functions = unsafe { std::slice::from_raw_parts(given.table.cast::<usize>(), words.len()) };
+        for (word, &function) in words.iter().zip(functions).skip(VERSION_WORDS) {
+            if function != 0 {
+                word.store(function, Ordering::Relaxed);
+            }
+        }
+        // SAFETY: the version is the first member; tools look at it once the runtime has started.
+        unsafe { self.0.get().cast::<ApiTableVersion>().write_volatile(version) };
+    }
+
+    /// Numbers of the functions that are still those of `original`.
+    fn unchanged(&self, original: &T) -> impl Iterator<Item = usize> {
+        let now: Vec<usize> = self
+            .words(usize::MAX)
+            .iter()
+            .map(|w| w.load(Ordering::Relaxed))
+            .collect();
+        // SAFETY: as for `set`.
+        let original =
+            unsafe { std::slice::from_raw_parts(std::ptr::from_ref(original).cast::<usize>(), now.len()) };
+        let same: Vec<usize> = (VERSION_WORDS..now.len())
+            .filter(|&i| now[i] == original[i])
+            .map(|i| i - VERSION_WORDS)
+            .collect();
+        same.into_iter()
+    }
+}
+
+macro_rules! core_table {
+    ($(($index:literal, $kind:ident, $name:ident, $field:ident, $args:tt, $ret:ty, $doc:literal))*) => {
+        const CORE_FUNCTIONS: CoreApiTable = CoreApiTable {
+            version: CORE_API_TABLE_VERSION,
+            $($field: api::$name,)*
+        };
+    };
+}
+for_each_core_api!(core_table);
+
+macro_rules! tools_table {
+    ($(($index:literal, $name:ident, $field:ident))*) => {
+        const NO_TOOLS: ToolsApiTable = ToolsApiTable {
+            version: TOOLS_API_TABLE_VERSION,
+            $($field: None,)*
+        };
+    };
+}
+for_each_tools_api!(tools_table);
+
+/// Functions of the standard.
+pub(crate) static CORE: Table<CoreApiTable> = Table::new(CORE_FUNCTIONS);
+/// Functions of AMD.
+pub(crate) static AMD: Table<AmdExtTable> = Table::new(absent::AMD);
+/// Functions for images.
+pub(crate) static IMAGE: Table<ImageExtTable> = Table::new(absent::IMAGE);
+/// Functions of the finalizer.
+pub(crate) static FINALIZER: Table<FinalizerExtTable> = Table::new(absent::FINALIZER);
+/// Functions for sampling program counters.
+pub(crate) static PC_SAMPLING: Table<PcSamplingExtTable> = Table::new(absent::PC_SAMPLING);
+/// Exported functions in no public table.
+pub(crate) static UNTABLED: Table<UntabledTable> = Table::new(absent::UNTABLED);
+/// Callbacks of tools.
+pub(crate) static TOOLS: Table<ToolsApiTable> = Table::new(NO_TOOLS);
+
+const ROOT_TABLE: HsaApiTable = HsaApiTable {
+    version: HSA_API_TABLE_VERSION,
+    core_: CORE.pointer(),
+    amd_ext_: AMD.pointer(),
+    finalizer_ext_: FINALIZER.pointer(),
+    image_ext_: IMAGE.pointer(),
+    tools_: TOOLS.pointer(),
+    pc_sampling_ext_: PC_SAMPLING.pointer(),
+};
+
+/// The root: what a tool is given.
+pub(crate) static ROOT: Table<HsaApiTable> = Table::new(ROOT_TABLE);
+
+/// Puts the functions of the runtime's extensions into the tables.
+pub(crate) fn install(runtime: &Runtime) {
+    for extension in &runtime.extensions.lock().slots {
+        for given in &extension.tables {
+            match given.slot {
+                TableSlot::AMD => AMD.take(AMD_EXT_TABLE_VERSION, given),
+                TableSlot::IMAGE => IMAGE.take(IMAGE_EXT_TABLE_VERSION, given),
+                TableSlot::FINALIZER => FINALIZER.take(FINALIZER_EXT_TABLE_VERSION, given),
+                TableSlot::PC_SAMPLING => PC_SAMPLING.take(PC_SAMPLING_EXT_TABLE_VERSION, given),
+                TableSlot::UNTABLED => UNTABLED.take(UNTABLED_VERSION, given),
+                // A table for queries only, or one of a later interface.
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Nobody sees this one.
+const UNTABLED_VERSION: ApiTableVersion = ApiTableVersion {
+    major_id: 1,
+    ..absent::UNTABLED.version
+};
+
+/// Puts every table back to what it was before the runtime started.
+pub(crate) fn reset() {
+    CORE.set(&CORE_FUNCTIONS);
+    AMD.set(&absent::AMD);
+    IMAGE.set(&absent::IMAGE);
+    FINALIZER.set(&absent::FINALIZER);
+    PC_SAMPLING.set(&absent::PC_SAMPLING);
+    UNTABLED.set(&absent::UNTABLED);
+    TOOLS.set(&NO_TOOLS);
+    ROOT.set(&ROOT_TABLE);
+}
+
+/// The exported functions that no extension has brought: those that can only answer with an error now.
+#[must_use]
+pub fn missing() -> Vec<&'static str> {
+    let exported = |apis: &'static [Api], indexes: &mut dyn Iterator<Item = usize>| {
+        indexes
+            .filter_map(|i| apis.get(i))
+            .filter(|api| api.exported)
+            .map(|api| api.name)
+            .collect::<Vec<_>>()
+    };
+    let mut names = exported(rows::AMD_EXT, &mut AMD.unchanged(&absent::AMD));
+    names.extend(exported(rows::IMAGE, &mut IMAGE.unchanged(&absent::IMAGE)));
+    names.extend(exported(
+        rows::FINALIZER,
+        &mut FINALIZER.unchanged(&absent::FINALIZER),
+    ));
+    names.extend(exported(
+        rows::PC_SAMPLING,
+        &mut PC_SAMPLING.unchanged(&absent::PC_SAMPLING),
+    ));
+    names.extend(
+        UNTABLED
+            .unchanged(&absent::UNTABLED)
+            .filter_map(|i| rows::UNTABLED.get(i)),
+    );
+    names
+}
