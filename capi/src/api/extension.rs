@@ -131,6 +131,7 @@ impl Source {
 fn find<T>(runtime: &Runtime, number: u16, mut with: impl FnMut(&ExtensionTable) -> Option<T>) -> Option<T> {
     let extensions = runtime.extensions.lock();
     let mut tables = extensions
+        .slots
         .iter()
         .flat_map(|e| &e.tables)
         .filter(|t| t.id == u32::from(number));

@@ -7,7 +7,7 @@ use hansa_plugin_api::hsa::{c_char, hsa_status_t};
 
 entry! {
     fn hsa_init() {
-        runtime::init_with(plugins::BUILT_IN, |runtime| table::install(runtime))
+        runtime::init_with(plugins::BUILT_INS, |runtime| table::install(runtime))
     }
 
     fn hsa_shut_down() {

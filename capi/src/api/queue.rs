@@ -10,12 +10,12 @@ use hansa_plugin_api::hsa::{
 use hansa_plugin_api::QueuePriority;
 
 type HsaCallback = unsafe extern "C" fn(hsa_status_t, *mut hsa_queue_t, *mut c_void);
-type CoreCallback = unsafe extern "C" fn(u32, u64, *mut c_void);
+type CoreCallback = unsafe extern "C" fn(u32, *mut c_void, *mut c_void);
 
 /// The program's function as core calls it.
 pub(crate) fn error_callback(function: QueueErrorCallback, data: *mut c_void) -> Option<ErrorCallback> {
     let function = function?;
-    // SAFETY: a status is a 32-bit word, a queue's handle is its address, and both types pass words the same way.
+    // SAFETY: a status is a 32-bit word, and the pointer is that of the queue in both.
     let function = unsafe { std::mem::transmute::<HsaCallback, CoreCallback>(function) };
     Some(ErrorCallback {
         function,
