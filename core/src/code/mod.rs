@@ -300,7 +300,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// As [`Self::load`], and [`Error::OutOfResources`] when it does not fit.
+    /// As [`Self::load`], and [`Error::InvalidArgument`] when it does not fit.
     pub fn load_at(
         self: &Arc<Self>,
         executable: u64,
@@ -309,6 +309,10 @@ impl Runtime {
         address: u64,
         bytes: u64,
     ) -> Result<u64> {
+        let layout = reader.parse()?.layout();
+        if layout.size > bytes || address % layout.align != 0 {
+            return Err(Error::InvalidArgument("the code object does not fit there"));
+        }
         let placement = placement::at_address(self, address, bytes);
         self.load_with(executable, agent, reader, &placement)
     }
