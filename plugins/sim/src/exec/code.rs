@@ -1,0 +1,244 @@
+//! Predecoded code, kept by address.
+//!
+//! Code is decoded in chunks of 2 KiB when control first reaches them. Every dword of a chunk is decoded as if an
+//! instruction started there, so that a chunk never changes once made and a branch target is an index. What
+//! is not code becomes an operation that faults if control gets there. Instructions with no effect
+//! are skipped by the link of the one before.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+use super::control;
+use super::guard;
+use super::level::Level;
+use super::lower::{blank, lower, Lowered, Place};
+use super::memory::AddressSpace;
+use super::op::{Handler, Op};
+use crate::isa::{decode, Target};
+
+/// Bytes of code in a chunk.
+pub(crate) const CHUNK_BYTES: u64 = 2048;
+const SLOTS: usize = CHUNK_BYTES as usize / 4;
+/// Bytes of the longest instruction.
+const LONGEST: usize = 12;
+
+/// A stretch of predecoded code.
+pub(crate) struct Chunk {
+    /// Its first address.
+    pub(crate) base: u64,
+    /// One operation per dword, then the links to the next chunk, then operations that belong to earlier
+    /// slots.
+    pub(crate) ops: Box<[Op]>,
+    /// Slot of the instruction that each of the last operations belongs to.
+    owners: Vec<u16>,
+    /// Mnemonics of instructions that cannot be executed, by slot.
+    unimplemented: HashMap<u16, &'static str>,
+}
+
+/// Operations before those that belong to other slots: every dword, and one link for each way an
+/// instruction can reach over the end.
+const FIXED: usize = SLOTS + LONGEST / 4;
+
+impl Chunk {
+    /// Address of the instruction that operation `index` belongs to.
+    pub(crate) fn pc(&self, index: usize) -> u64 {
+        let slot = index.checked_sub(FIXED).map_or(index, |extra| self.owners[extra].into());
+        self.base + 4 * slot as u64
+    }
+
+    /// The mnemonic of the instruction at an address, if it is one that cannot be executed.
+    pub(crate) fn unimplemented(&self, pc: u64) -> Option<&'static str> {
+        let slot = u16::try_from((pc - self.base) / 4).ok()?;
+        self.unimplemented.get(&slot).copied()
+    }
+
+    /// Decodes the chunk at `base`. Bytes that cannot be read end the code.
+    fn decode(target: Target, level: Level, base: u64, space: &AddressSpace) -> Self {
+        let (bytes, readable) = fetch(base, space);
+        let mut ops = Vec::with_capacity(FIXED + 8);
+        let mut owners = Vec::new();
+        let mut extra = Vec::new();
+        let mut unimplemented = HashMap::new();
+        let mut idle = [false; FIXED];
+        for slot in 0..SLOTS {
+            let at = 4 * slot;
+            let pc = base + at as u64;
+            if at + 4 > readable {
+                ops.push(linked(control::end_of_code, 0, slot));
+                continue;
+            }
+            let word = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+            let illegal = linked(control::illegal, word.into(), slot);
+            let Ok(inst) = decode(target, &bytes[at..readable.min(at + LONGEST)]) else {
+                ops.push(illegal);
+                continue;
+            };
+            let place = Place { pc, chunk: base, slots: SLOTS as u64, level };
+            let next = (slot + usize::from(inst.size) / 4) as u16;
+            match lower(&inst, place) {
+                None => {
+                    unimplemented.insert(slot as u16, inst.row.name);
+                    ops.push(illegal);
+                }
+                Some(Lowered::Nothing) => {
+                    idle[slot] = true;
+                    ops.push(Op { next, ..blank(control::idle) });
+                }
+                Some(Lowered::One(op)) => ops.push(Op { next, ..op }),
+                Some(Lowered::Evaluated(op)) => {
+                    let second = (FIXED + extra.len()) as u16;
+                    ops.push(Op { next: second, ..blank(control::evaluate_conditions) });
+                    extra.push(Op { next, ..op });
+                    owners.push(slot as u16);
+                }
+            }
+        }
+        for over in 0..FIXED - SLOTS {
+            ops.push(linked(control::next_chunk, base + CHUNK_BYTES + 4 * over as u64, SLOTS + over));
+        }
+        ops.append(&mut extra);
+        skip_idle(&mut ops, &idle);
+        Self { base, ops: ops.into(), owners, unimplemented }
+    }
+}
+
+/// An operation that never goes on to the next.
+fn linked(run: Handler, x: u64, slot: usize) -> Op {
+    Op { x, next: slot as u16, ..blank(run) }
+}
+
+/// Points every link at the next operation that does something.
+fn skip_idle(ops: &mut [Op], idle: &[bool; FIXED]) {
+    let mut target: Vec<u16> = (0..FIXED as u16).collect();
+    // Links of idle operations point forward only.
+    for slot in (0..SLOTS).rev() {
+        if idle[slot] {
+            target[slot] = target[usize::from(ops[slot].next)];
+        }
+    }
+    for op in ops {
+        if let Some(target) = target.get(usize::from(op.next)) {
+            op.next = *target;
+        }
+    }
+}
+
+/// The bytes from `base` on, and how many of them could be read.
+fn fetch(base: u64, space: &AddressSpace) -> (Vec<u8>, usize) {
+    let wanted = CHUNK_BYTES as usize + LONGEST;
+    let mut bytes = vec![0; wanted];
+    let mut readable = 0;
+    while readable < wanted {
+        let at = base + readable as u64;
+        let Some(mapping) = space.find(at).filter(|mapping| mapping.access.execute) else {
+            break;
+        };
+        let end = usize::try_from(mapping.end - base).map_or(wanted, |end| end.min(wanted));
+        if guard::read_bytes(&mut bytes[readable..end], at).is_err() {
+            break;
+        }
+        readable = end;
+    }
+    (bytes, readable)
+}
+
+/// The predecoded code of one device, shared by its workers.
+pub struct CodeCache {
+    target: Target,
+    level: Level,
+    by_base: RwLock<HashMap<u64, Arc<Chunk>>>,
+    /// Counts invalidations, so that workers notice.
+    version: AtomicU64,
+}
+
+impl std::fmt::Debug for CodeCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CodeCache")
+            .field("target", &self.target)
+            .field("level", &self.level)
+            .field("chunks", &self.by_base.read().len())
+            .finish()
+    }
+}
+
+impl CodeCache {
+    /// An empty cache for code of `target`, executed with the host instructions of `level`, or of the
+    /// strongest level the host has if that is weaker.
+    #[must_use]
+    pub fn new(target: Target, level: Level) -> Self {
+        Self {
+            target,
+            level: level.min(Level::detected()),
+            by_base: RwLock::default(),
+            version: AtomicU64::new(0),
+        }
+    }
+
+    /// The processor whose code this is.
+    #[must_use]
+    pub fn target(&self) -> Target {
+        self.target
+    }
+
+    /// Forgets code in a range. To be called when memory that may hold code is written, freed or unmapped;
+    /// dispatches that start afterwards decode anew.
+    pub fn invalidate(&self, start: u64, bytes: u64) {
+        let mut chunks = self.by_base.write();
+        let before = chunks.len();
+        let end = start.saturating_add(bytes);
+        // An instruction may reach into the next chunk.
+        chunks.retain(|base, _| base + CHUNK_BYTES + LONGEST as u64 <= start || *base >= end);
+        if chunks.len() != before {
+            self.version.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    fn chunk(&self, base: u64, space: &AddressSpace) -> Arc<Chunk> {
+        if let Some(chunk) = self.by_base.read().get(&base) {
+            return Arc::clone(chunk);
+        }
+        // Two workers may both decode; the first to finish wins.
+        let chunk = Arc::new(Chunk::decode(self.target, self.level, base, space));
+        let mut chunks = self.by_base.write();
+        Arc::clone(chunks.entry(base).or_insert(chunk))
+    }
+}
+
+/// One worker's short way to chunks it has used before.
+#[derive(Default)]
+pub(crate) struct ChunkLookup {
+    cache: Option<Arc<CodeCache>>,
+    version: u64,
+    recent: Vec<Option<Arc<Chunk>>>,
+}
+
+const RECENT: usize = 256;
+
+impl ChunkLookup {
+    /// Starts a run on `cache`, whose code may have been invalidated since the last one.
+    pub(crate) fn attach(&mut self, cache: &Arc<CodeCache>) {
+        let version = cache.version.load(Ordering::Acquire);
+        let same = self.cache.as_ref().is_some_and(|mine| Arc::ptr_eq(mine, cache));
+        if !same || self.version != version || self.recent.is_empty() {
+            self.recent = vec![None; RECENT];
+            self.version = version;
+            self.cache = Some(Arc::clone(cache));
+        }
+    }
+
+    /// The chunk with the code at `pc`. [`ChunkLookup::attach`] must have been called.
+    #[inline(always)]
+    pub(crate) fn get(&mut self, pc: u64, space: &AddressSpace) -> &Arc<Chunk> {
+        let base = pc & !(CHUNK_BYTES - 1);
+        let index = (base / CHUNK_BYTES) as usize % RECENT;
+        let slot = &mut self.recent[index];
+        if slot.as_ref().is_none_or(|chunk| chunk.base != base) {
+            let cache = self.cache.as_ref().unwrap_or_else(|| unreachable!("attach comes first"));
+            *slot = Some(cache.chunk(base, space));
+        }
+        slot.as_ref().unwrap_or_else(|| unreachable!("just filled"))
+    }
+}

@@ -1,0 +1,381 @@
+//! FLAT, GLOBAL and SCRATCH: loads and stores by address.
+//!
+//! GLOBAL addresses are a 64-bit VGPR pair, or an SGPR pair plus a 32-bit VGPR offset. SCRATCH addresses are
+//! offsets into the wave's private memory, which interleaves the lanes dword by dword: dword `n` of lane `l` lies
+//! `256 n + 4 l` bytes after FLAT_SCRATCH. FLAT addresses are looked up per lane: two 4 GiB apertures stand
+//! for LDS and for private memory, everything else is global.
+
+use super::guard::Width;
+use super::level::{versions, Host};
+use super::op::{Flow, Op, Versions};
+use super::row::Row;
+use super::slot::FLAT_SCRATCH;
+use super::sop::slot;
+use super::vmem::{
+    check_lanes, commit_loaded, is_linear, is_run, load_consecutive, load_each, load_uniform, refuse, span,
+    store_consecutive, store_each, Layout,
+};
+use super::wave::Wave;
+
+/// [`Op::c`] of an instruction without a scalar address, [`Op::a`] of one without a vector address.
+pub(crate) const NO_ADDRESS: u16 = u16::MAX;
+
+/// Where lane data lies when there is a simple answer.
+enum Pattern {
+    /// Lane `first` at this address, the next lane right behind it.
+    Consecutive(u64),
+    /// All lanes at this address.
+    Uniform(u64),
+}
+
+/// The lane address without the immediate: base plus the low row, and the high row if there is one.
+#[inline(always)]
+fn global_base(wave: &Wave, op: &Op) -> u64 {
+    if op.c == NO_ADDRESS {
+        op.x
+    } else {
+        wave.s64(slot(op.c)).wrapping_add(op.x)
+    }
+}
+
+/// Looks for a simple pattern in the addresses of the lanes in `lanes`.
+#[inline(always)]
+fn pattern(wave: &mut Wave, op: &Op, lanes: u64, bytes: u64) -> Option<Pattern> {
+    wave.refresh_mask(lanes);
+    let base = global_base(wave, op);
+    let (first, last) = span(lanes);
+    let (low, mask) = (wave.row(op.a), wave.mask());
+    let high = if op.c == NO_ADDRESS { wave.row(op.a + 1) } else { &Row::ZERO };
+    let (start, top) = (low.0[first], high.0[first]);
+    let address = base.wrapping_add(u64::from(start) | u64::from(top) << 32);
+    let stride = bytes as u32;
+    let origin = start.wrapping_sub(stride.wrapping_mul(first as u32));
+    let end = u64::from(start) + bytes * (last - first) as u64;
+    if end >> 32 == 0 && is_linear(low, high, mask, origin, top, stride) {
+        return Some(Pattern::Consecutive(address));
+    }
+    is_linear(low, high, mask, start, top, 0).then_some(Pattern::Uniform(address))
+}
+
+/// Writes every lane's global address to [`Wave::address`].
+#[inline(always)]
+pub(crate) fn global_addresses(wave: &mut Wave, op: &Op) {
+    let base = global_base(wave, op);
+    let low = &wave.v[usize::from(op.a) & 511];
+    if op.c == NO_ADDRESS {
+        let high = &wave.v[usize::from(op.a + 1) & 511];
+        for i in 0..64 {
+            wave.address[i] = base.wrapping_add(u64::from(low.0[i]) | u64::from(high.0[i]) << 32);
+        }
+    } else {
+        for i in 0..64 {
+            wave.address[i] = base.wrapping_add(low.0[i].into());
+        }
+    }
+}
+
+/// Writes every lane's private address, given its offset in the lane, to [`Wave::address`]. Returns
+/// whether all lanes of `lanes` are dword-aligned.
+#[inline(always)]
+pub(crate) fn private_addresses(wave: &mut Wave, lanes: u64, offset: impl Fn(&Wave, usize) -> u32) -> bool {
+    let base = wave.s64(FLAT_SCRATCH);
+    let mut aligned = true;
+    for lane in 0..64 {
+        let offset = offset(wave, lane);
+        aligned &= offset & 3 == 0 || lanes >> lane & 1 == 0;
+        wave.address[lane] = private_address(base, offset, lane);
+    }
+    aligned
+}
+
+/// Address of a byte of a lane's private memory.
+#[inline(always)]
+pub(crate) fn private_address(base: u64, offset: u32, lane: usize) -> u64 {
+    base.wrapping_add(u64::from(offset & !3) * 64 + 4 * lane as u64 + u64::from(offset & 3))
+}
+
+/// A global load.
+#[inline(always)]
+fn global_load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
+    let lanes = wave.exec();
+    if lanes == 0 {
+        return Flow::Next;
+    }
+    let layout = Layout(op.e);
+    if layout.is_dwords() {
+        match pattern(wave, op, lanes, layout.bytes()) {
+            Some(Pattern::Consecutive(start)) => {
+                let (first, last) = span(lanes);
+                if wave.env.view.check(start, layout.bytes() * (last - first + 1) as u64, false).is_ok() {
+                    return load_consecutive(wave, op.d, layout, lanes, start);
+                }
+            }
+            Some(Pattern::Uniform(start)) => {
+                return match wave.env.view.check(start, layout.bytes(), false) {
+                    Ok(()) => load_uniform(wave, op.d, layout, lanes, start),
+                    Err((address, reason)) => refuse(wave, address, false, reason),
+                };
+            }
+            None => {}
+        }
+    }
+    global_addresses(wave, op);
+    load_each(wave, op.d, layout, lanes, 4)
+}
+
+/// A global store.
+#[inline(always)]
+fn global_store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
+    let lanes = wave.exec();
+    if lanes == 0 {
+        return Flow::Next;
+    }
+    let layout = Layout(op.e);
+    if layout.is_dwords() && is_run(lanes) {
+        if let Some(Pattern::Consecutive(start)) = pattern(wave, op, lanes, layout.bytes()) {
+            let (first, last) = span(lanes);
+            return match wave.env.view.check(start, layout.bytes() * (last - first + 1) as u64, true) {
+                Ok(()) => store_consecutive(wave, op.b, layout, lanes, start),
+                Err((address, reason)) => refuse(wave, address, true, reason),
+            };
+        }
+    }
+    global_addresses(wave, op);
+    store_each(wave, op.b, layout, lanes, 4)
+}
+
+/// Lanes by what their flat address means.
+pub(crate) struct Segments {
+    /// Global memory.
+    pub(crate) global: u64,
+    /// LDS.
+    pub(crate) shared: u64,
+    /// Private memory.
+    pub(crate) private: u64,
+}
+
+/// Sorts lanes by aperture.
+#[inline(always)]
+pub(crate) fn segments(wave: &Wave, op: &Op, lanes: u64) -> Segments {
+    let (shared_top, private_top) = ((wave.env.shared_base >> 32) as u32, (wave.env.private_base >> 32) as u32);
+    let high = wave.row(op.a + 1);
+    let (mut any, mut shared, mut private) = (0, 0u64, 0u64);
+    for lane in &high.0 {
+        any |= u32::from(*lane == shared_top) | u32::from(*lane == private_top);
+    }
+    if any != 0 {
+        for (lane, high) in high.0.iter().enumerate() {
+            shared |= u64::from(*high == shared_top) << lane;
+            private |= u64::from(*high == private_top) << lane;
+        }
+    }
+    Segments {
+        global: lanes & !shared & !private,
+        shared: lanes & shared,
+        private: lanes & private,
+    }
+}
+
+/// A flat load.
+#[inline(always)]
+fn flat_load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
+    let lanes = wave.exec();
+    let Segments { global, shared, private } = segments(wave, op, lanes);
+    if global == lanes {
+        return global_load::<H>(wave, op);
+    }
+    if global != 0 {
+        global_addresses(wave, op);
+        if let flow @ Flow::Fault = load_each(wave, op.d, Layout(op.e), global, 4) {
+            return flow;
+        }
+    }
+    if private != 0 {
+        if let flow @ Flow::Fault = private_load(wave, op, private, |wave, lane| wave.row(op.a).0[lane]) {
+            return flow;
+        }
+    }
+    if shared != 0 {
+        shared_load(wave, op, shared);
+    }
+    Flow::Next
+}
+
+/// A flat store.
+#[inline(always)]
+fn flat_store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
+    let lanes = wave.exec();
+    let Segments { global, shared, private } = segments(wave, op, lanes);
+    if global == lanes {
+        return global_store::<H>(wave, op);
+    }
+    if global != 0 {
+        global_addresses(wave, op);
+        if let flow @ Flow::Fault = store_each(wave, op.b, Layout(op.e), global, 4) {
+            return flow;
+        }
+    }
+    if private != 0 {
+        if let flow @ Flow::Fault = private_store(wave, op, private, |wave, lane| wave.row(op.a).0[lane]) {
+            return flow;
+        }
+    }
+    if shared != 0 {
+        shared_store(wave, op, shared);
+    }
+    Flow::Next
+}
+
+/// The offset that a SCRATCH instruction's lane accesses, without the immediate.
+#[inline(always)]
+fn scratch_offset(wave: &Wave, op: &Op, lane: usize) -> u32 {
+    let vector = if op.a == NO_ADDRESS { 0 } else { wave.row(op.a).0[lane] };
+    let scalar = if op.c == NO_ADDRESS { 0 } else { wave.s[slot(op.c)] };
+    vector.wrapping_add(scalar)
+}
+
+/// A scratch load.
+#[inline(always)]
+fn scratch_load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
+    let lanes = wave.exec();
+    private_load(wave, op, lanes, |wave, lane| scratch_offset(wave, op, lane))
+}
+
+/// A scratch store.
+#[inline(always)]
+fn scratch_store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
+    let lanes = wave.exec();
+    private_store(wave, op, lanes, |wave, lane| scratch_offset(wave, op, lane))
+}
+
+/// Loads from private memory at `offset` plus the immediate.
+#[inline(always)]
+fn private_load(wave: &mut Wave, op: &Op, lanes: u64, offset: impl Fn(&Wave, usize) -> u32) -> Flow {
+    let layout = Layout(op.e);
+    let aligned = private_addresses(wave, lanes, |wave, lane| offset(wave, lane).wrapping_add(op.x as u32));
+    if aligned || layout.width() == Width::Byte {
+        return load_each(wave, op.d, layout, lanes, 256);
+    }
+    // Elements that cross a dword of the interleaved memory: byte by byte.
+    let mut rows = [Row::ZERO; 4];
+    for byte in 0..layout.bytes() as u32 {
+        private_addresses(wave, lanes, |wave, lane| offset(wave, lane).wrapping_add(op.x as u32).wrapping_add(byte));
+        if let Err(flow) = check_lanes(wave, lanes, 1, false) {
+            return flow;
+        }
+        let mut part = Row::ZERO;
+        if let Err(unmapped) = super::guard::gather(Width::Byte, &mut part.0, &wave.address, lanes, 0) {
+            return super::vmem::vanished(wave, unmapped, false);
+        }
+        for (to, from) in rows[byte as usize / 4].0.iter_mut().zip(&part.0) {
+            *to |= from << (8 * (byte & 3));
+        }
+    }
+    for (spare, row) in wave.spare.iter_mut().zip(rows) {
+        **spare = row;
+    }
+    commit_loaded(wave, op.d, layout, lanes);
+    Flow::Next
+}
+
+/// Stores to private memory at `offset` plus the immediate.
+#[inline(always)]
+fn private_store(wave: &mut Wave, op: &Op, lanes: u64, offset: impl Fn(&Wave, usize) -> u32) -> Flow {
+    let layout = Layout(op.e);
+    let aligned = private_addresses(wave, lanes, |wave, lane| offset(wave, lane).wrapping_add(op.x as u32));
+    if aligned || layout.width() == Width::Byte {
+        return store_each(wave, op.b, layout, lanes, 256);
+    }
+    for byte in 0..layout.bytes() as u32 {
+        private_addresses(wave, lanes, |wave, lane| offset(wave, lane).wrapping_add(op.x as u32).wrapping_add(byte));
+        if let Err(flow) = check_lanes(wave, lanes, 1, true) {
+            return flow;
+        }
+        let mut part = layout.stored(wave.row(op.b + byte as u16 / 4));
+        for lane in &mut part.0 {
+            *lane >>= 8 * (byte & 3);
+        }
+        if let Err(unmapped) = super::guard::scatter(Width::Byte, &part.0, &wave.address, lanes, 0) {
+            return super::vmem::vanished(wave, unmapped, true);
+        }
+    }
+    Flow::Next
+}
+
+/// Loads from LDS by flat address.
+fn shared_load(wave: &mut Wave, op: &Op, lanes: u64) {
+    let layout = Layout(op.e);
+    for k in 0..layout.dwords() {
+        for lane in 0..64 {
+            let address = u64::from(wave.row(op.a).0[lane].wrapping_add(op.x as u32)) + 4 * k as u64;
+            wave.spare[k].0[lane] = match layout.width() {
+                Width::Byte => wave.env.lds.read8(address),
+                Width::Short => wave.env.lds.read16(address),
+                Width::Dword => wave.env.lds.read32(address),
+            };
+        }
+    }
+    commit_loaded(wave, op.d, layout, lanes);
+}
+
+/// Stores to LDS by flat address.
+fn shared_store(wave: &mut Wave, op: &Op, lanes: u64) {
+    let layout = Layout(op.e);
+    for k in 0..layout.dwords() {
+        let data = layout.stored(wave.row(op.b + k as u16));
+        for lane in 0..64 {
+            if lanes >> lane & 1 == 0 {
+                continue;
+            }
+            let address = u64::from(wave.row(op.a).0[lane].wrapping_add(op.x as u32)) + 4 * k as u64;
+            match layout.width() {
+                Width::Byte => wave.env.lds.write8(address, data.0[lane]),
+                Width::Short => wave.env.lds.write16(address, data.0[lane]),
+                Width::Dword => wave.env.lds.write32(address, data.0[lane]),
+            }
+        }
+    }
+}
+
+versions!(global_load_versions, global_load, [], []);
+versions!(global_store_versions, global_store, [], []);
+versions!(flat_load_versions, flat_load, [], []);
+versions!(flat_store_versions, flat_store, [], []);
+versions!(scratch_load_versions, scratch_load, [], []);
+versions!(scratch_store_versions, scratch_store, [], []);
+
+/// The handler and layout of a load or store, by mnemonic.
+pub(crate) fn handler(name: &str) -> Option<(Versions, Layout)> {
+    let (segment, rest) = name.split_once('_')?;
+    let (direction, part) = rest.split_once('_')?;
+    let layout = Layout::parse(part)?;
+    let versions = match (segment, direction) {
+        ("global", "load") => global_load_versions::all(),
+        ("global", "store") => global_store_versions::all(),
+        ("flat", "load") => flat_load_versions::all(),
+        ("flat", "store") => flat_store_versions::all(),
+        ("scratch", "load") => scratch_load_versions::all(),
+        ("scratch", "store") => scratch_store_versions::all(),
+        _ => return None,
+    };
+    Some((versions, layout))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_memory_interleaves_lanes_by_dword() {
+        assert_eq!(private_address(0x1000, 0, 3), 0x100c);
+        assert_eq!(private_address(0x1000, 4, 3), 0x110c);
+        assert_eq!(private_address(0x1000, 7, 0), 0x1103);
+    }
+
+    #[test]
+    fn mnemonics_have_handlers() {
+        assert!(handler("global_load_dwordx4").is_some());
+        assert!(handler("scratch_store_byte_d16_hi").is_some());
+        assert!(handler("global_atomic_add").is_none());
+    }
+}

@@ -1,0 +1,391 @@
+//! Running work-groups.
+//!
+//! All waves of a group run on one thread, each until it ends, reaches a barrier, or has used up its
+//! budget of branches. A group whose waves only use up budgets gives its thread back; it keeps its registers
+//! and can go on later, on any thread. Groups that spin on something another group or the host
+//! will do can therefore be more numerous than threads.
+
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+
+use super::code::{Chunk, ChunkLookup};
+use super::dispatch::{Dispatch, Fault, Step};
+use super::launch::{launch, GroupShape};
+use super::memory::View;
+use super::op::{flag, Flow, Op};
+use super::slot;
+use super::wave::{Env, Stop, Wave};
+
+/// Taken branches after which a wave lets others run.
+const BUDGET: u32 = 20_000;
+
+/// A worker thread's own memory: waves to reuse, views of device memory and code.
+#[derive(Default)]
+pub struct Arena {
+    idle_waves: Vec<Box<Wave>>,
+    env: Box<Env>,
+    lookup: ChunkLookup,
+    instructions: u64,
+}
+
+impl std::fmt::Debug for Arena {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Arena")
+            .field("idle_waves", &self.idle_waves.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Arena {
+    /// An empty arena.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Wave instructions counted so far. Only observed runs are counted.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+}
+
+/// How a run of a work-group ended without a fault.
+#[derive(Debug)]
+pub enum GroupOutcome {
+    /// All its waves have ended.
+    Done,
+    /// It has not finished: resume it later. `idle` says that its waves slept or spun rather than
+    /// computed, as far as one can tell.
+    Yield {
+        /// The rest of the group.
+        group: SuspendedGroup,
+        /// Whether waiting a little is a good idea.
+        idle: bool,
+    },
+}
+
+/// A work-group between two runs.
+#[derive(Debug)]
+pub struct SuspendedGroup {
+    id: [u32; 3],
+    waves: Vec<Member>,
+    lds: super::lds::Lds,
+}
+
+impl SuspendedGroup {
+    /// Which group it is.
+    #[must_use]
+    pub fn id(&self) -> [u32; 3] {
+        self.id
+    }
+}
+
+#[derive(Debug)]
+struct Member {
+    wave: Box<Wave>,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    AtBarrier,
+    Ended,
+}
+
+/// Starts work-group `id` and runs it. Its waves use scratch slots from `scratch_slot` on.
+///
+/// # Errors
+///
+/// The fault that ended the group; its other waves are gone as well.
+pub fn run_group(dispatch: &Dispatch<'_>, id: [u32; 3], arena: &mut Arena, scratch_slot: u32) -> Result<GroupOutcome, Fault> {
+    let shape = GroupShape::new(dispatch, id);
+    let mut lds = std::mem::take(&mut arena.env.lds);
+    lds.reset(dispatch.group_segment_bytes as usize);
+    let waves = (0..shape.waves)
+        .map(|number| {
+            let mut wave = arena.idle_waves.pop().unwrap_or_else(Wave::new);
+            launch(&mut wave, dispatch, id, &shape, number, scratch_slot);
+            Member { wave, state: State::Ready }
+        })
+        .collect();
+    resume_group(dispatch, SuspendedGroup { id, waves, lds }, arena)
+}
+
+/// Goes on with a group that yielded, possibly on another thread than before.
+///
+/// # Errors
+///
+/// The fault that ended the group; its other waves are gone as well.
+pub fn resume_group(dispatch: &Dispatch<'_>, mut group: SuspendedGroup, arena: &mut Arena) -> Result<GroupOutcome, Fault> {
+    arena.lookup.attach(dispatch.code);
+    prepare(&mut arena.env, dispatch, &mut group);
+    let result = run_waves(dispatch, &mut group, arena);
+    group.lds = std::mem::take(&mut arena.env.lds);
+    match result {
+        Ok(Some(idle)) => Ok(GroupOutcome::Yield { group, idle }),
+        Ok(None) => {
+            release(arena, group);
+            Ok(GroupOutcome::Done)
+        }
+        Err(fault) => {
+            release(arena, group);
+            Err(fault)
+        }
+    }
+}
+
+/// Fills the environment for a group.
+fn prepare(env: &mut Env, dispatch: &Dispatch<'_>, group: &mut SuspendedGroup) {
+    env.lds = std::mem::take(&mut group.lds);
+    if !env.view.is_of(dispatch.space) {
+        env.view = View::new(Arc::clone(dispatch.space));
+    }
+    env.shared_base = dispatch.apertures.shared;
+    env.private_base = dispatch.apertures.private;
+    let same_clock = match (&env.clock, dispatch.clock) {
+        (Some(mine), Some(theirs)) => Arc::ptr_eq(mine, theirs),
+        (None, None) => true,
+        _ => false,
+    };
+    if !same_clock {
+        env.clock = dispatch.clock.map(Arc::clone);
+    }
+}
+
+/// Takes a finished group's waves and LDS back.
+fn release(arena: &mut Arena, group: SuspendedGroup) {
+    arena.env.lds = group.lds;
+    arena.idle_waves.extend(group.waves.into_iter().map(|member| member.wave));
+}
+
+/// Runs waves until all have ended (`None`) or the group should yield (whether it is idle).
+fn run_waves(dispatch: &Dispatch<'_>, group: &mut SuspendedGroup, arena: &mut Arena) -> Result<Option<bool>, Fault> {
+    let observed = dispatch.host.observes();
+    loop {
+        let (mut spent, mut slept, mut progressed) = (false, false, false);
+        for number in 0..group.waves.len() {
+            if group.waves[number].state != State::Ready {
+                continue;
+            }
+            if dispatch.stop.load(Ordering::Relaxed) {
+                return Err(Fault::Stopped);
+            }
+            let alone = group.waves.len() == 1;
+            let member = &mut group.waves[number];
+            std::mem::swap(&mut member.wave.env, &mut arena.env);
+            let mut turn = Turn {
+                dispatch,
+                group: group.id,
+                number: number as u32,
+                alone,
+                observed,
+                budget: BUDGET,
+                instructions: 0,
+            };
+            let exit = turn.run(&mut member.wave, &mut arena.lookup);
+            arena.instructions += turn.instructions;
+            std::mem::swap(&mut member.wave.env, &mut arena.env);
+            match exit? {
+                Exit::End => {
+                    member.state = State::Ended;
+                    progressed = true;
+                }
+                Exit::Barrier => {
+                    member.state = State::AtBarrier;
+                    progressed = true;
+                }
+                Exit::Budget => spent = true,
+                Exit::Sleep => slept = true,
+            }
+        }
+        let ready = group.waves.iter().any(|member| member.state == State::Ready);
+        if !ready {
+            let mut waiting = false;
+            for member in &mut group.waves {
+                if member.state == State::AtBarrier {
+                    member.state = State::Ready;
+                    waiting = true;
+                }
+            }
+            if !waiting {
+                return Ok(None);
+            }
+        } else if !progressed {
+            return Ok(Some(slept || !spent));
+        }
+    }
+}
+
+/// Why a wave gave up its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    End,
+    Barrier,
+    Budget,
+    Sleep,
+}
+
+/// One wave's turn on the thread.
+struct Turn<'a> {
+    dispatch: &'a Dispatch<'a>,
+    group: [u32; 3],
+    number: u32,
+    /// Whether the wave is the only one of its group, for which barriers do nothing.
+    alone: bool,
+    observed: bool,
+    budget: u32,
+    instructions: u64,
+}
+
+/// What the run loop is to do next.
+enum Next {
+    /// Go on at this index of the chunk.
+    Here(usize),
+    /// Look the chunk up again for [`Wave::pc`].
+    Elsewhere,
+    /// Leave.
+    Leave(Exit),
+}
+
+impl Turn<'_> {
+    /// Runs the wave until it gives up its turn.
+    fn run(&mut self, wave: &mut Wave, lookup: &mut ChunkLookup) -> Result<Exit, Fault> {
+        loop {
+            if wave.pc & 3 != 0 {
+                return Err(Fault::EndOfCode { pc: wave.pc });
+            }
+            let chunk = lookup.get(wave.pc, self.dispatch.space);
+            let exit = if self.observed || wave.indexing {
+                self.run_chunk::<true>(wave, chunk)?
+            } else {
+                self.run_chunk::<false>(wave, chunk)?
+            };
+            if let Some(exit) = exit {
+                return Ok(exit);
+            }
+        }
+    }
+
+    /// Runs the wave until it leaves the chunk (`None`) or gives up its turn. `CAREFUL` loops observe and
+    /// apply relative indexing.
+    #[inline(always)]
+    fn run_chunk<const CAREFUL: bool>(&mut self, wave: &mut Wave, chunk: &Chunk) -> Result<Option<Exit>, Fault> {
+        let mut index = ((wave.pc - chunk.base) / 4) as usize;
+        loop {
+            let op = &chunk.ops[index];
+            let flow = if CAREFUL {
+                self.step(wave, chunk, index, op)
+            } else {
+                call(wave, op)
+            };
+            if flow == Flow::Next {
+                index = op.next.into();
+                continue;
+            }
+            match self.turn_to(wave, chunk, index, op, flow)? {
+                Next::Here(next) => index = next,
+                Next::Elsewhere => return Ok(None),
+                Next::Leave(exit) => return Ok(Some(exit)),
+            }
+        }
+    }
+
+    /// One operation in the careful loop.
+    fn step(&mut self, wave: &mut Wave, chunk: &Chunk, index: usize, op: &Op) -> Flow {
+        if self.observed {
+            self.instructions += 1;
+            self.dispatch.host.step(&Step {
+                pc: chunk.pc(index),
+                group: self.group,
+                wave: self.number,
+                exec: wave.exec(),
+            });
+        }
+        if wave.indexing && op.e & flag::VALU != 0 {
+            call(wave, &indexed(wave, op))
+        } else {
+            call(wave, op)
+        }
+    }
+
+    /// Acts on anything but plain continuation.
+    #[inline(always)]
+    fn turn_to(&mut self, wave: &mut Wave, chunk: &Chunk, index: usize, op: &Op, flow: Flow) -> Result<Next, Fault> {
+        match flow {
+            Flow::Next => Ok(Next::Here(op.next.into())),
+            Flow::Jump => {
+                self.budget -= 1;
+                if self.budget == 0 {
+                    wave.pc = chunk.pc(wave.jump.into());
+                    return Ok(Next::Leave(Exit::Budget));
+                }
+                Ok(Next::Here(wave.jump.into()))
+            }
+            Flow::Far => {
+                self.budget -= 1;
+                Ok(if self.budget == 0 { Next::Leave(Exit::Budget) } else { Next::Elsewhere })
+            }
+            _ => self.leave(wave, chunk, index, op, flow),
+        }
+    }
+
+    /// The rarer ways out.
+    #[cold]
+    fn leave(&self, wave: &mut Wave, chunk: &Chunk, index: usize, op: &Op, flow: Flow) -> Result<Next, Fault> {
+        let next = usize::from(op.next);
+        wave.pc = chunk.pc(next);
+        match flow {
+            Flow::Barrier if self.alone => Ok(Next::Here(next)),
+            Flow::Barrier => Ok(Next::Leave(Exit::Barrier)),
+            Flow::End => Ok(Next::Leave(Exit::End)),
+            Flow::Sleep => Ok(Next::Leave(Exit::Sleep)),
+            Flow::Message => {
+                self.dispatch.host.message(wave.message, wave.s[slot::M0]);
+                Ok(Next::Here(next))
+            }
+            Flow::Indexing => Ok(Next::Elsewhere),
+            _ => Err(fault(wave, chunk, index)),
+        }
+    }
+}
+
+/// Calls a handler.
+#[inline(always)]
+fn call(wave: &mut Wave, op: &Op) -> Flow {
+    // SAFETY: handlers need the host instructions of the level that they were compiled for. A code cache takes
+    // those of a level that the host has (`CodeCache::new`).
+    unsafe { (op.run)(wave, op) }
+}
+
+/// The fault that a wave stopped with at operation `index`.
+fn fault(wave: &Wave, chunk: &Chunk, index: usize) -> Fault {
+    let pc = chunk.pc(index);
+    match wave.stop {
+        Some(Stop::Memory { address, write, reason }) => Fault::Memory { address, write, reason, pc },
+        Some(Stop::Illegal { word }) => Fault::IllegalInstruction { pc, word, mnemonic: chunk.unimplemented(pc) },
+        Some(Stop::Trap { id }) => Fault::Trap { id, pc },
+        Some(Stop::EndOfCode) | None => Fault::EndOfCode { pc },
+    }
+}
+
+/// The operation with M0's index added to the vector operands that M0 selects.
+fn indexed(wave: &Wave, op: &Op) -> Op {
+    let m0 = wave.s[slot::M0];
+    let offset = (m0 & 0xff) as u16;
+    let moved = |code: u16, bit: u32| {
+        if code < 256 && m0 >> (12 + bit) & 1 != 0 {
+            (code + offset) & 255
+        } else {
+            code
+        }
+    };
+    Op {
+        a: moved(op.a, 0),
+        b: moved(op.b, 1),
+        c: moved(op.c, 2),
+        d: moved(op.d, 3),
+        ..*op
+    }
+}

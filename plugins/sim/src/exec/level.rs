@@ -1,0 +1,128 @@
+//! Which vector instructions of the host the handlers may use.
+//!
+//! One build serves every x86-64: each handler body is compiled three times, for the baseline, for
+//! AVX2 with FMA, and for AVX-512. The level is chosen once per code cache.
+
+use std::sync::OnceLock;
+
+/// A set of host instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Baseline x86-64 only.
+    Portable,
+    /// AVX2, FMA, F16C, BMI.
+    Avx2,
+    /// AVX-512 F, BW, DQ, VL on top of [`Level::Avx2`].
+    Avx512,
+}
+
+impl Level {
+    /// Every level, weakest first.
+    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+
+    /// The variable that lowers the level: `portable`, `avx2` or `avx512`.
+    pub const VARIABLE: &'static str = "HANSA_SIM_VECTOR";
+
+    /// The strongest level the host has.
+    #[must_use]
+    pub fn detected() -> Self {
+        static DETECTED: OnceLock<Level> = OnceLock::new();
+        *DETECTED.get_or_init(|| {
+            let avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("f16c")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2");
+            let avx512 = avx2
+                && is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl");
+            match (avx512, avx2) {
+                (true, _) => Self::Avx512,
+                (_, true) => Self::Avx2,
+                _ => Self::Portable,
+            }
+        })
+    }
+
+    /// The detected level, or the weaker one that [`Level::VARIABLE`] asks for.
+    #[must_use]
+    pub fn chosen() -> Self {
+        let wanted = match std::env::var(Self::VARIABLE).as_deref() {
+            Ok("portable") => Self::Portable,
+            Ok("avx2") => Self::Avx2,
+            _ => Self::Avx512,
+        };
+        wanted.min(Self::detected())
+    }
+
+    /// Levels that this host can run, weakest first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|level| *level <= Self::detected())
+    }
+}
+
+/// What a handler body may assume about the host, as a type so that bodies are compiled per level.
+pub(crate) trait Host {
+    /// Whether a fused multiply-add is one instruction.
+    const FMA: bool;
+}
+
+/// [`Level::Portable`] as a type.
+pub(crate) struct Portable;
+/// [`Level::Avx2`] and [`Level::Avx512`] as a type.
+pub(crate) struct Fused;
+
+impl Host for Portable {
+    const FMA: bool = false;
+}
+
+impl Host for Fused {
+    const FMA: bool = true;
+}
+
+/// Compiles an `#[inline(always)]` handler body for every level.
+///
+/// `versions!(name, body, [O: Trait, const K: u8], [O, K])` defines a module `name` with functions `portable`,
+/// `avx2` and `avx512` that call `body::<Host, O, K>(wave, op)`, and `const fn all()` that lists them.
+macro_rules! versions {
+    ($name:ident, $body:ident, [$($generics:tt)*], [$($args:ident),*]) => {
+        #[doc = concat!("The versions of `", stringify!($body), "`.")]
+        pub(crate) mod $name {
+            use super::*;
+            use $crate::exec::{level, op::{Flow, Op, Versions}, wave::Wave};
+
+            pub(crate) fn portable<$($generics)*>(wave: &mut Wave, op: &Op) -> Flow {
+                $body::<level::Portable, $($args),*>(wave, op)
+            }
+
+            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
+            pub(crate) fn avx2<$($generics)*>(wave: &mut Wave, op: &Op) -> Flow {
+                $body::<level::Fused, $($args),*>(wave, op)
+            }
+
+            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
+            pub(crate) fn avx512<$($generics)*>(wave: &mut Wave, op: &Op) -> Flow {
+                $body::<level::Fused, $($args),*>(wave, op)
+            }
+
+            #[allow(dead_code, reason = "Tables of vector operations pick the versions they want")]
+            pub(crate) const fn all<$($generics)*>() -> Versions {
+                [portable::<$($args),*>, avx2::<$($args),*>, avx512::<$($args),*>]
+            }
+        }
+    };
+}
+pub(crate) use versions;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_baseline_is_always_available() {
+        assert_eq!(Level::available().next(), Some(Level::Portable));
+        assert!(Level::chosen() <= Level::detected());
+    }
+}

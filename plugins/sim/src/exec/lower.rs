@@ -1,0 +1,313 @@
+//! From a decoded instruction to predecoded operations.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::control::{self, FAR};
+use super::define::Entry;
+use super::flat::NO_ADDRESS;
+use super::level::Level;
+use super::modifiers::Ext;
+use super::mubuf;
+use super::op::{flag, Handler, Op, Versions};
+use super::slot::{self, SCALAR};
+use super::valu::{is_scalar, Shape, SHAPED};
+use super::{ds, flat, flat_atomic, lane, smem, sop, vop1, vop2, vop3, vopc};
+use crate::isa::{Family, Inst, Operand, Row};
+
+/// Where an instruction is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Its address.
+    pub(crate) pc: u64,
+    /// Address of the chunk it is in.
+    pub(crate) chunk: u64,
+    /// Instruction slots of the chunk.
+    pub(crate) slots: u64,
+    /// Which versions of handlers to take.
+    pub(crate) level: Level,
+}
+
+/// An instruction as operations.
+#[derive(Clone, Copy)]
+pub(crate) enum Lowered {
+    /// Nothing to do at run time.
+    Nothing,
+    /// One operation.
+    One(Op),
+    /// One operation after its condition sources have been evaluated.
+    Evaluated(Op),
+}
+
+static LANE_BY_LANE: LazyLock<HashMap<&'static str, &'static Entry>> = LazyLock::new(|| {
+    let tables = [vop1::TABLE, vop2::TABLE, vop3::TABLE];
+    let tables = tables.into_iter().chain(vopc::TABLES);
+    tables.flatten().map(|entry| (entry.name, entry)).collect()
+});
+
+static ACROSS_LANES: LazyLock<HashMap<&'static str, Versions>> = LazyLock::new(|| lane::TABLE.iter().copied().collect());
+
+static SCALARS: LazyLock<HashMap<&'static str, Handler>> = LazyLock::new(|| {
+    let tables = [sop::SOP1, sop::SOP2, sop::SOPC, sop::SOPK, control::OTHERS];
+    tables.into_iter().flatten().copied().collect()
+});
+
+static BRANCHES: LazyLock<HashMap<&'static str, Handler>> = LazyLock::new(|| control::BRANCHES.iter().copied().collect());
+
+static JUMPS: LazyLock<HashMap<&'static str, Handler>> = LazyLock::new(|| control::JUMPS.iter().copied().collect());
+
+/// Half operations of GFX9 that keep the half of their destination that they do not write; all others
+/// clear it.
+const KEEP_HALF: [&str; 5] = ["v_mad_f16", "v_mad_u16", "v_mad_i16", "v_fma_f16", "v_div_fixup_f16"];
+
+/// Vector operations that relative VGPR indexing leaves alone.
+const NOT_INDEXED: [&str; 3] = ["v_readlane_b32", "v_readfirstlane_b32", "v_writelane_b32"];
+
+/// Whether the engine can execute the instruction.
+#[must_use]
+pub fn is_implemented(row: &Row) -> bool {
+    let name = row.name;
+    if control::IDLE.contains(&name) {
+        return true;
+    }
+    match row.family {
+        Family::Sop1 | Family::Sop2 | Family::Sopc | Family::Sopk | Family::Sopp => {
+            SCALARS.contains_key(name) || BRANCHES.contains_key(name) || JUMPS.contains_key(name)
+        }
+        Family::Smem => smem::handler(name, false).is_some(),
+        Family::Vop1 | Family::Vop2 | Family::Vop3 | Family::Vopc | Family::Vop3p => {
+            LANE_BY_LANE.contains_key(compare_name(name).as_str()) || ACROSS_LANES.contains_key(name)
+        }
+        Family::Ds => ds::handler(name).is_some(),
+        Family::Flat | Family::Global | Family::Scratch => {
+            flat::handler(name).is_some() || flat_atomic::handler(name, false).is_some()
+        }
+        Family::Mubuf => mubuf::handler(name, false).is_some(),
+        Family::Mtbuf | Family::Mimg | Family::Vintrp | Family::Exp => false,
+    }
+}
+
+/// The name under which a compare's semantics are listed.
+fn compare_name(name: &str) -> String {
+    name.replacen("v_cmpx_", "v_cmp_", 1)
+}
+
+/// Lowers an instruction; `None` if the engine cannot execute it.
+pub(crate) fn lower(inst: &Inst, place: Place) -> Option<Lowered> {
+    let name = inst.row.name;
+    if control::IDLE.contains(&name) {
+        return Some(Lowered::Nothing);
+    }
+    let op = match inst.row.family {
+        Family::Sop1 | Family::Sop2 | Family::Sopc | Family::Sopk | Family::Sopp => scalar(inst, place)?,
+        Family::Smem => scalar_memory(inst, place)?,
+        Family::Vop1 | Family::Vop2 | Family::Vop3 | Family::Vopc | Family::Vop3p => vector(inst, place)?,
+        Family::Ds => data_share(inst, place)?,
+        Family::Flat | Family::Global | Family::Scratch => by_address(inst, place)?,
+        Family::Mubuf => buffer(inst, place)?,
+        Family::Mtbuf | Family::Mimg | Family::Vintrp | Family::Exp => return None,
+    };
+    if inst.src.iter().any(|operand| slot::needs_evaluation(*operand)) {
+        Some(Lowered::Evaluated(op))
+    } else {
+        Some(Lowered::One(op))
+    }
+}
+
+/// An operation with nothing filled in but its handler.
+pub(crate) fn blank(run: Handler) -> Op {
+    Op { run, x: 0, d: SCALAR + slot::SINK as u16, a: 0, b: 0, c: 0, next: 0, e: 0, f: 0 }
+}
+
+fn version(versions: Versions, level: Level) -> Handler {
+    versions[level as usize]
+}
+
+/// Operand codes of the sources, and the literal among them.
+fn sources(inst: &Inst) -> ([u16; 4], Option<u64>) {
+    let mut codes = [0; 4];
+    let mut literal = None;
+    for (i, operand) in inst.src.iter().enumerate() {
+        if let Some((code, value)) = slot::code(*operand, inst.row.src[i].ty) {
+            codes[i] = code;
+            literal = literal.or(value);
+        }
+    }
+    (codes, literal)
+}
+
+/// Code of a destination; the sink if there is none.
+fn destination(operand: Operand, row: &Row) -> u16 {
+    slot::code(operand, row.dst.ty).map_or(SCALAR + slot::SINK as u16, |(code, _)| code)
+}
+
+/// Code of an address that may be absent.
+fn address(operand: Operand, row: &Row, source: usize) -> u16 {
+    slot::code(operand, row.src[source].ty).map_or(NO_ADDRESS, |(code, _)| code)
+}
+
+fn scalar(inst: &Inst, place: Place) -> Option<Op> {
+    let name = inst.row.name;
+    let (codes, literal) = sources(inst);
+    let next = place.pc + u64::from(inst.size);
+    let filled = |run, x| Op {
+        x,
+        d: destination(inst.dst, inst.row),
+        a: codes[0],
+        b: codes[1],
+        c: codes[2],
+        f: inst.imm as u32,
+        ..blank(run)
+    };
+    if let Some(run) = BRANCHES.get(name) {
+        let target = next.wrapping_add_signed(4 * i64::from(inst.imm));
+        let local = target.wrapping_sub(place.chunk) / 4;
+        let inside = target >= place.chunk && local < place.slots;
+        return Some(Op { a: if inside { local as u16 } else { FAR }, ..filled(*run, target) });
+    }
+    if let Some(run) = JUMPS.get(name) {
+        return Some(filled(*run, next));
+    }
+    let run = *SCALARS.get(name)?;
+    Some(filled(run, literal.unwrap_or(0)))
+}
+
+fn scalar_memory(inst: &Inst, _place: Place) -> Option<Op> {
+    let (run, e) = smem::handler(inst.row.name, inst.mods.glc)?;
+    let (codes, _) = sources(inst);
+    Some(Op {
+        x: i64::from(inst.imm) as u64,
+        d: destination(inst.dst, inst.row),
+        a: codes[0],
+        b: address(inst.src[1], inst.row, 1),
+        c: codes[2],
+        e,
+        ..blank(run)
+    })
+}
+
+fn vector(inst: &Inst, place: Place) -> Option<Op> {
+    let name = inst.row.name;
+    let (codes, literal) = sources(inst);
+    let ext = Ext::new(&inst.mods);
+    let shaped = if ext.is_none() { 0 } else { SHAPED };
+    let mut op = Op {
+        x: literal.unwrap_or(ext.0),
+        d: destination(inst.dst, inst.row),
+        a: codes[0],
+        b: codes[1],
+        c: codes[2],
+        e: flag::VALU | shaped,
+        ..blank(control::illegal)
+    };
+    if let Some(versions) = ACROSS_LANES.get(name) {
+        op.run = version(*versions, place.level);
+        if NOT_INDEXED.contains(&name) {
+            op.e &= !flag::VALU;
+        }
+        return Some(op);
+    }
+    let entry = LANE_BY_LANE.get(compare_name(name).as_str())?;
+    let forms = &entry.forms;
+    let mask_slot = |operand| slot::code(operand, inst.row.sdst.ty).map_or(SCALAR + slot::SINK as u16, |(code, _)| code);
+    match forms.shape {
+        Shape::Lane => {}
+        Shape::Test => {
+            op.d = mask_slot(inst.sdst);
+            if name.starts_with("v_cmpx_") {
+                op.e |= flag::WRITES_EXEC;
+            }
+        }
+        Shape::Carry => op.f = mask_slot(inst.sdst).into(),
+    }
+    if KEEP_HALF.contains(&name) {
+        op.e |= flag::KEEP_HALF;
+    }
+    let scalars = [op.a, op.b, op.c].into_iter().enumerate().take(if forms.mask_in { 2 } else { 3 });
+    let which = scalars.filter(|(_, code)| is_scalar(*code)).fold(0, |bits, (i, _)| bits | 1 << i);
+    let fast = forms.fast[which].filter(|_| ext.is_none() && op.e & flag::KEEP_HALF == 0);
+    op.run = version(fast.unwrap_or(forms.slow), place.level);
+    Some(op)
+}
+
+fn data_share(inst: &Inst, place: Place) -> Option<Op> {
+    if inst.mods.gds {
+        return None;
+    }
+    let (versions, e) = ds::handler(inst.row.name)?;
+    let (codes, _) = sources(inst);
+    Some(Op {
+        x: u64::from(inst.imm as u32 & 0xffff),
+        d: destination(inst.dst, inst.row),
+        a: codes[0],
+        b: codes[1],
+        c: codes[2],
+        e,
+        ..blank(version(versions, place.level))
+    })
+}
+
+fn by_address(inst: &Inst, place: Place) -> Option<Op> {
+    let name = inst.row.name;
+    let returns = inst.dst != Operand::None;
+    let (versions, e) = match flat::handler(name) {
+        Some((versions, layout)) => (versions, layout.0),
+        None => flat_atomic::handler(name, returns)?,
+    };
+    if inst.mods.lds {
+        return None;
+    }
+    let (codes, _) = sources(inst);
+    Some(Op {
+        x: i64::from(inst.imm) as u64,
+        d: destination(inst.dst, inst.row),
+        a: address(inst.src[0], inst.row, 0),
+        b: codes[1],
+        c: address(inst.src[2], inst.row, 2),
+        e,
+        ..blank(version(versions, place.level))
+    })
+}
+
+fn buffer(inst: &Inst, place: Place) -> Option<Op> {
+    let returns = inst.dst != Operand::None;
+    let (versions, e) = mubuf::handler(inst.row.name, returns)?;
+    if inst.mods.tfe {
+        return None;
+    }
+    let (codes, _) = sources(inst);
+    let mut x = u64::from(inst.imm as u32 & 0xfff);
+    for (set, bit) in [
+        (inst.mods.idxen, mubuf::bits::IDXEN),
+        (inst.mods.offen, mubuf::bits::OFFEN),
+        (inst.mods.lds, mubuf::bits::LDS),
+    ] {
+        if set {
+            x |= bit;
+        }
+    }
+    Some(Op {
+        x,
+        d: destination(inst.dst, inst.row),
+        a: codes[0],
+        b: codes[3],
+        c: codes[2],
+        e,
+        f: u32::from(codes[1] & 511),
+        ..blank(version(versions, place.level))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::{rows_of, Target};
+
+    #[test]
+    fn every_table_row_names_an_instruction() {
+        let known: Vec<&str> = Target::ALL.into_iter().flat_map(rows_of).map(|row| row.name).collect();
+        for name in LANE_BY_LANE.keys().chain(ACROSS_LANES.keys()).chain(SCALARS.keys()).chain(BRANCHES.keys()) {
+            assert!(known.contains(name), "{name} is in no instruction table");
+        }
+    }
+}

@@ -1,0 +1,488 @@
+//! The shapes of lane-by-lane operations, and the loops that run them.
+//!
+//! A semantics function is pure: `fn(mode, a, b, c) -> result` for one lane. Three shapes exist:
+//! [`Lane`] makes a value, [`Test`] makes a mask bit, [`Carry`] makes a value and takes or makes a mask
+//! bit. Each shape has a fast body (plain operands, default rounding and denormals, sources straight from
+//! the register file) and a slow one (sources copied and brought into shape by
+//! [`modifiers`](super::modifiers)). EXEC is handled here and nowhere else.
+
+use super::level::{versions, Host, Portable};
+use super::mode::{plain, Mode};
+use super::modifiers::{self, Ext};
+use super::op::{flag, Flow, Handler, Op, Versions};
+use super::row::Row;
+use super::slot::{EXEC, LITERAL, SCALAR};
+use super::wave::{Parts, Wave};
+use super::word::{Kind, Word};
+
+/// An operation that computes each lane's result from that lane's sources.
+pub(crate) trait Lane {
+    /// Source 0.
+    type A: Word;
+    /// Source 1.
+    type B: Word;
+    /// Source 2.
+    type C: Word;
+    /// Result.
+    type D: Word;
+    /// Whether the result depends on the rounding mode.
+    const ROUNDS: bool = false;
+    /// The result.
+    fn result<H: Host>(mode: Mode, a: Self::A, b: Self::B, c: Self::C) -> Self::D;
+    /// The result when rounding is not to nearest.
+    fn rounded(mode: Mode, a: Self::A, b: Self::B, c: Self::C) -> Self::D {
+        Self::result::<Portable>(mode, a, b, c)
+    }
+    /// The result of an integer operation with the clamp bit.
+    fn clamped(mode: Mode, a: Self::A, b: Self::B, c: Self::C) -> Self::D {
+        Self::result::<Portable>(mode, a, b, c)
+    }
+}
+
+/// An operation that computes one mask bit per lane.
+pub(crate) trait Test {
+    /// Source 0.
+    type A: Word;
+    /// Source 1.
+    type B: Word;
+    /// The bit.
+    fn test(mode: Mode, a: Self::A, b: Self::B) -> bool;
+}
+
+/// An operation with a mask bit coming in, going out, or both.
+pub(crate) trait Carry {
+    /// Source 0.
+    type A: Word;
+    /// Source 1.
+    type B: Word;
+    /// Source 2, where it is not the mask.
+    type C: Word;
+    /// Result.
+    type D: Word;
+    /// Whether a mask comes in through source 2.
+    const IN: bool;
+    /// Whether a mask goes out.
+    const OUT: bool;
+    /// Result and bit going out.
+    fn result<H: Host>(mode: Mode, a: Self::A, b: Self::B, c: Self::C, bit: bool) -> (Self::D, bool);
+    /// The same with the clamp bit.
+    fn clamped(mode: Mode, a: Self::A, b: Self::B, c: Self::C, bit: bool) -> (Self::D, bool) {
+        Self::result::<Portable>(mode, a, b, c, bit)
+    }
+}
+
+/// What the mode must be so that host arithmetic is right for operands of these kinds.
+const fn needs(sources: [Kind; 3], result: Kind, rounds: bool) -> u8 {
+    let mut bits = 0;
+    let mut i = 0;
+    while i < 4 {
+        let kind = if i < 3 { sources[i] } else { result };
+        bits |= match kind {
+            Kind::F32 => plain::F32_DENORMALS,
+            Kind::F16 | Kind::F64 => plain::F64_DENORMALS,
+            _ => 0,
+        };
+        i += 1;
+    }
+    if rounds {
+        bits |= match result {
+            Kind::F32 => plain::F32_NEAREST,
+            Kind::F16 | Kind::F64 => plain::F64_NEAREST,
+            _ => plain::F32_NEAREST | plain::F64_NEAREST,
+        };
+    }
+    bits
+}
+
+/// One source of the fast bodies: two rows, or a scalar for all lanes.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    low: &'a Row,
+    high: &'a Row,
+    scalar: u64,
+}
+
+impl<'a> Source<'a> {
+    #[inline(always)]
+    fn new<T: Word>(v: &'a [Box<Row>; 512], s: &[u32; 512], code: u16, is_scalar: bool) -> Self {
+        let index = usize::from(code);
+        let high = index + usize::from(T::KIND.rows() == 2);
+        let mut scalar = 0;
+        if is_scalar {
+            scalar = s[index & 511].into();
+            if T::KIND.rows() == 2 {
+                scalar |= u64::from(s[(index + 1) & 511]) << 32;
+            }
+        }
+        Self { low: &v[index & 511], high: &v[high & 511], scalar }
+    }
+
+    #[inline(always)]
+    fn lane<T: Word>(&self, lane: usize, is_scalar: bool) -> T {
+        if is_scalar {
+            T::pack(self.scalar as u32, (self.scalar >> 32) as u32)
+        } else if T::KIND.rows() == 2 {
+            T::pack(self.low.0[lane], self.high.0[lane])
+        } else {
+            T::pack(self.low.0[lane], 0)
+        }
+    }
+}
+
+/// The lane loop: `f` of the three sources of every lane, into `low` and `high`.
+#[inline(always)]
+fn each_lane<A: Word, B: Word, C: Word, D: Word, const K: u8>(
+    low: &mut Row,
+    high: &mut Row,
+    [a, b, c]: [Source<'_>; 3],
+    f: impl Fn(usize, A, B, C) -> D,
+) {
+    for i in 0..64 {
+        let result = f(i, a.lane(i, K & 1 != 0), b.lane(i, K & 2 != 0), c.lane(i, K & 4 != 0));
+        let (lo, hi) = result.unpack();
+        low.0[i] = lo;
+        if D::KIND.rows() == 2 {
+            high.0[i] = hi;
+        }
+    }
+}
+
+/// [`each_lane`] for the lanes of `mask` only; the others keep what `old` has.
+#[inline(always)]
+fn each_masked_lane<A: Word, B: Word, C: Word, D: Word, const K: u8>(
+    low: &mut Row,
+    high: &mut Row,
+    mask: &Row,
+    [old_low, old_high]: [&Row; 2],
+    [a, b, c]: [Source<'_>; 3],
+    f: impl Fn(usize, A, B, C) -> D,
+) {
+    for i in 0..64 {
+        let result = f(i, a.lane(i, K & 1 != 0), b.lane(i, K & 2 != 0), c.lane(i, K & 4 != 0));
+        let (lo, hi) = result.unpack();
+        low.0[i] = (lo & mask.0[i]) | (old_low.0[i] & !mask.0[i]);
+        if D::KIND.rows() == 2 {
+            high.0[i] = (hi & mask.0[i]) | (old_high.0[i] & !mask.0[i]);
+        }
+    }
+}
+
+/// The fast body of [`Lane`]. Bit n of `K` says that source n is scalar.
+#[inline(always)]
+fn lane_fast<H: Host, O: Lane, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
+    let needs = const { needs([O::A::KIND, O::B::KIND, O::C::KIND], O::D::KIND, O::ROUNDS) };
+    if needs != 0 && wave.plain & needs != needs {
+        return lane_slow_versions::portable::<O>(wave, op);
+    }
+    if K != 0 {
+        wave.set_s64(LITERAL, op.x);
+    }
+    let (exec, mode) = (wave.exec(), wave.mode());
+    if exec != !0 {
+        wave.refresh_mask(exec);
+    }
+    let Parts { v, spare, mask, s, .. } = wave.parts();
+    let sources = [
+        Source::new::<O::A>(v, s, op.a, K & 1 != 0),
+        Source::new::<O::B>(v, s, op.b, K & 2 != 0),
+        Source::new::<O::C>(v, s, op.c, K & 4 != 0),
+    ];
+    let d = usize::from(op.d);
+    let [low, high, ..] = spare;
+    if exec == !0 {
+        each_lane::<O::A, O::B, O::C, O::D, K>(low, high, sources, |_, a, b, c| O::result::<H>(mode, a, b, c));
+    } else {
+        let old = [&*v[d & 511], &*v[(d + 1) & 511]];
+        each_masked_lane::<O::A, O::B, O::C, O::D, K>(low, high, mask, old, sources, |_, a, b, c| {
+            O::result::<H>(mode, a, b, c)
+        });
+    }
+    std::mem::swap(&mut v[d & 511], low);
+    if O::D::KIND.rows() == 2 {
+        std::mem::swap(&mut v[(d + 1) & 511], high);
+    }
+    Flow::Next
+}
+
+/// Sources that [`modifiers::fetch`] has prepared.
+#[inline(always)]
+fn prepared(tmp: &[Box<Row>; 6]) -> [Source<'_>; 3] {
+    [0, 2, 4].map(|i| Source { low: &tmp[i], high: &tmp[i + 1], scalar: 0 })
+}
+
+/// The slow body of [`Lane`].
+#[inline(always)]
+fn lane_slow<H: Host, O: Lane>(wave: &mut Wave, op: &Op) -> Flow {
+    let ext = ext(op);
+    let lanes = modifiers::fetch(wave, op, ext, [O::A::KIND, O::B::KIND, O::C::KIND]);
+    let mode = wave.mode();
+    let nearest = plain::F32_NEAREST | plain::F64_NEAREST;
+    let rounds = O::ROUNDS && wave.plain & nearest != nearest;
+    let float = matches!(O::D::KIND, Kind::F16 | Kind::F32 | Kind::F64);
+    let Parts { spare, tmp, .. } = wave.parts();
+    let [low, high, ..] = spare;
+    let sources = prepared(tmp);
+    if rounds {
+        each_lane::<O::A, O::B, O::C, O::D, 0>(low, high, sources, |_, a, b, c| O::rounded(mode, a, b, c));
+    } else if ext.clamp() && !float {
+        each_lane::<O::A, O::B, O::C, O::D, 0>(low, high, sources, |_, a, b, c| O::clamped(mode, a, b, c));
+    } else {
+        each_lane::<O::A, O::B, O::C, O::D, 0>(low, high, sources, |_, a, b, c| O::result::<H>(mode, a, b, c));
+    }
+    modifiers::store(wave, op, ext, O::D::KIND, lanes);
+    Flow::Next
+}
+
+/// Set in [`Op::e`] when the payload holds an [`Ext`].
+pub(crate) const SHAPED: u16 = 1 << 12;
+
+/// The modifiers of an operation: without any, the payload may hold a literal.
+#[inline(always)]
+fn ext(op: &Op) -> Ext {
+    if op.e & SHAPED != 0 {
+        Ext(op.x)
+    } else {
+        Ext::NONE
+    }
+}
+
+/// Writes a mask register, and EXEC where told.
+#[inline(always)]
+fn write_mask(wave: &mut Wave, op: &Op, slot: u16, bits: u64) {
+    wave.set_s64(usize::from(slot), bits);
+    if op.e & flag::WRITES_EXEC != 0 {
+        wave.set_s64(EXEC, bits);
+    }
+}
+
+/// The fast body of [`Test`].
+#[inline(always)]
+fn test_fast<H: Host, O: Test, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
+    let needs = const { needs([O::A::KIND, O::B::KIND, Kind::None], Kind::None, false) };
+    if needs != 0 && wave.plain & needs != needs {
+        return test_slow_versions::portable::<O>(wave, op);
+    }
+    if K != 0 {
+        wave.set_s64(LITERAL, op.x);
+    }
+    let (exec, mode) = (wave.exec(), wave.mode());
+    let Parts { v, spare, s, .. } = wave.parts();
+    let a = Source::new::<O::A>(v, s, op.a, K & 1 != 0);
+    let b = Source::new::<O::B>(v, s, op.b, K & 2 != 0);
+    let [bits, high, ..] = spare;
+    each_lane::<O::A, O::B, (), u32, K>(bits, high, [a, b, b], |_, a, b, ()| all_ones(O::test(mode, a, b)));
+    let bits = bits.compress() & exec;
+    write_mask(wave, op, op.d, bits);
+    Flow::Next
+}
+
+/// The slow body of [`Test`].
+#[inline(always)]
+fn test_slow<H: Host, O: Test>(wave: &mut Wave, op: &Op) -> Flow {
+    let ext = ext(op);
+    let lanes = modifiers::fetch(wave, op, ext, [O::A::KIND, O::B::KIND, Kind::None]);
+    let mode = wave.mode();
+    let Parts { spare, tmp, .. } = wave.parts();
+    let [bits, high, ..] = spare;
+    each_lane::<O::A, O::B, (), u32, 0>(bits, high, prepared(tmp), |_, a, b, ()| all_ones(O::test(mode, a, b)));
+    let bits = bits.compress() & lanes;
+    write_mask(wave, op, op.d, bits);
+    Flow::Next
+}
+
+#[inline(always)]
+fn all_ones(bit: bool) -> u32 {
+    0u32.wrapping_sub(bit.into())
+}
+
+/// The fast body of [`Carry`].
+#[inline(always)]
+fn carry_fast<H: Host, O: Carry, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
+    let needs = const { needs([O::A::KIND, O::B::KIND, O::C::KIND], O::D::KIND, false) };
+    if needs != 0 && wave.plain & needs != needs {
+        return carry_slow_versions::portable::<O>(wave, op);
+    }
+    if K != 0 {
+        wave.set_s64(LITERAL, op.x);
+    }
+    let (exec, mode) = (wave.exec(), wave.mode());
+    if exec != !0 {
+        wave.refresh_mask(exec);
+    }
+    let bits_in = if O::IN { wave.s64(usize::from(op.c)) } else { 0 };
+    let Parts { v, spare, mask, s, tmp } = wave.parts();
+    let sources = [
+        Source::new::<O::A>(v, s, op.a, K & 1 != 0),
+        Source::new::<O::B>(v, s, op.b, K & 2 != 0),
+        Source::new::<O::C>(v, s, if O::IN { 0 } else { op.c }, K & 4 != 0),
+    ];
+    let d = usize::from(op.d);
+    let [low, high, out, _] = spare;
+    let carry = &mut tmp[0];
+    if O::IN {
+        carry.expand(bits_in);
+    }
+    let out: &mut Row = out;
+    carry_lanes::<H, O, K>(low, high, out, mode, carry, sources);
+    let bits = if O::OUT { out.compress() & exec } else { 0 };
+    if exec != !0 {
+        super::wave::blend(low, &v[d & 511], mask);
+        if O::D::KIND.rows() == 2 {
+            super::wave::blend(high, &v[(d + 1) & 511], mask);
+        }
+    }
+    std::mem::swap(&mut v[d & 511], low);
+    if O::D::KIND.rows() == 2 {
+        std::mem::swap(&mut v[(d + 1) & 511], high);
+    }
+    if O::OUT {
+        wave.set_s64(op.f as usize, bits);
+    }
+    Flow::Next
+}
+
+#[inline(always)]
+fn carry_lanes<H: Host, O: Carry, const K: u8>(
+    low: &mut Row,
+    high: &mut Row,
+    out: &mut Row,
+    mode: Mode,
+    carry: &Row,
+    [a, b, c]: [Source<'_>; 3],
+) {
+    for i in 0..64 {
+        let bit = O::IN && carry.0[i] != 0;
+        let (a, b, c) = (a.lane(i, K & 1 != 0), b.lane(i, K & 2 != 0), c.lane(i, K & 4 != 0));
+        let (result, bit) = O::result::<H>(mode, a, b, c, bit);
+        let (lo, hi) = result.unpack();
+        low.0[i] = lo;
+        if O::D::KIND.rows() == 2 {
+            high.0[i] = hi;
+        }
+        if O::OUT {
+            out.0[i] = all_ones(bit);
+        }
+    }
+}
+
+/// The slow body of [`Carry`].
+#[inline(always)]
+fn carry_slow<H: Host, O: Carry>(wave: &mut Wave, op: &Op) -> Flow {
+    let ext = ext(op);
+    let kinds = [O::A::KIND, O::B::KIND, if O::IN { Kind::None } else { O::C::KIND }];
+    let lanes = modifiers::fetch(wave, op, ext, kinds);
+    let mode = wave.mode();
+    let bits_in = if O::IN { wave.s64(usize::from(op.c)) } else { 0 };
+    let mut carry = Row::ZERO;
+    carry.expand(bits_in);
+    let Parts { spare, tmp, .. } = wave.parts();
+    let [low, high, out, _] = spare;
+    let sources = prepared(tmp);
+    if ext.clamp() && !matches!(O::D::KIND, Kind::F16 | Kind::F32 | Kind::F64) {
+        let [a, b, c] = sources;
+        for i in 0..64 {
+            let bit = carry.0[i] != 0;
+            let (result, bit) = O::clamped(mode, a.lane(i, false), b.lane(i, false), c.lane(i, false), bit);
+            (low.0[i], high.0[i]) = result.unpack();
+            out.0[i] = all_ones(bit);
+        }
+    } else {
+        carry_lanes::<H, O, 0>(low, high, out, mode, &carry, sources);
+    }
+    let bits = out.compress() & lanes;
+    modifiers::store(wave, op, ext, O::D::KIND, lanes);
+    if O::OUT {
+        wave.set_s64(op.f as usize, bits);
+    }
+    Flow::Next
+}
+
+versions!(lane_fast_versions, lane_fast, [O: Lane, const K: u8], [O, K]);
+versions!(lane_slow_versions, lane_slow, [O: Lane], [O]);
+versions!(test_fast_versions, test_fast, [O: Test, const K: u8], [O, K]);
+versions!(test_slow_versions, test_slow, [O: Test], [O]);
+versions!(carry_fast_versions, carry_fast, [O: Carry, const K: u8], [O, K]);
+versions!(carry_slow_versions, carry_slow, [O: Carry], [O]);
+
+/// The compiled forms of one operation.
+#[derive(Clone, Copy)]
+pub(crate) struct Forms {
+    /// The fast body by which sources are scalar; absent combinations take the slow body.
+    pub(crate) fast: [Option<Versions>; 8],
+    /// The slow body.
+    pub(crate) slow: Versions,
+    /// Which shape it is.
+    pub(crate) shape: Shape,
+    /// Whether source 2 is a mask.
+    pub(crate) mask_in: bool,
+}
+
+/// The shape of an operation: what its destination and second destination are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A [`Lane`].
+    Lane,
+    /// A [`Test`].
+    Test,
+    /// A [`Carry`].
+    Carry,
+}
+
+
+/// No fast body for scalar sources.
+pub(crate) const COLD: u8 = 0;
+/// A fast body for a scalar source 0 and for a scalar source 1.
+pub(crate) const WARM: u8 = 1;
+/// With three sources, a fast body for every combination but three scalars.
+pub(crate) const HOT: u8 = 2;
+
+/// Sources of an operation with these lane types for the second and third.
+const fn sources<B: Word, C: Word>() -> usize {
+    if B::KIND.rows() == 0 {
+        1
+    } else if C::KIND.rows() == 0 {
+        2
+    } else {
+        3
+    }
+}
+
+macro_rules! forms {
+    ($name:ident, $trait:ident, $fast:ident, $slow:ident, $shape:ident, |$o:ident| $sources:expr, $mask_in:expr) => {
+        /// The forms of an operation of this shape that is as hot as `HEAT`.
+        ///
+        /// Every body costs compile time and space. So only warm operations have AVX-512 bodies of
+        /// their own, and the portable level has a fast body for vector sources only.
+        pub(crate) const fn $name<$o: $trait, const HEAT: u8>() -> Forms {
+            let plain = $fast::portable::<$o, 0>;
+            let slow = $slow::portable::<$o>;
+            if HEAT == COLD {
+                let fast = [Some([plain, $fast::avx2::<$o, 0>, $fast::avx2::<$o, 0>]), None, None, None, None, None, None, None];
+                return Forms { fast, slow: [slow; 3], shape: Shape::$shape, mask_in: $mask_in };
+            }
+            let mut fast = [None; 8];
+            fast[0] = Some([plain as Handler, $fast::avx2::<$o, 0>, $fast::avx512::<$o, 0>]);
+            fast[1] = Some([slow as Handler, $fast::avx2::<$o, 1>, $fast::avx512::<$o, 1>]);
+            if $sources > 1 {
+                fast[2] = Some([slow as Handler, $fast::avx2::<$o, 2>, $fast::avx512::<$o, 2>]);
+            }
+            if HEAT == HOT && $sources > 2 {
+                fast[3] = Some([slow as Handler, $fast::avx2::<$o, 3>, $fast::avx512::<$o, 3>]);
+                fast[4] = Some([slow as Handler, $fast::avx2::<$o, 4>, $fast::avx512::<$o, 4>]);
+                fast[5] = Some([slow as Handler, $fast::avx2::<$o, 5>, $fast::avx512::<$o, 5>]);
+                fast[6] = Some([slow as Handler, $fast::avx2::<$o, 6>, $fast::avx512::<$o, 6>]);
+            }
+            let slow: Versions = [slow, $slow::avx2::<$o>, $slow::avx2::<$o>];
+            Forms { fast, slow, shape: Shape::$shape, mask_in: $mask_in }
+        }
+    };
+}
+
+forms!(lane, Lane, lane_fast_versions, lane_slow_versions, Lane, |O| sources::<O::B, O::C>(), false);
+forms!(test, Test, test_fast_versions, test_slow_versions, Test, |O| 2, false);
+forms!(carry, Carry, carry_fast_versions, carry_slow_versions, Carry, |O| sources::<O::B, O::C>(), O::IN);
+
+/// Operand code of a scalar slot, or `None` for a register row.
+pub(crate) fn is_scalar(code: u16) -> bool {
+    code >= SCALAR
+}

@@ -1,0 +1,364 @@
+//! What all vector memory families share: how a lane's data sits in registers and memory, address
+//! patterns, and moving data for the lanes of a mask.
+//!
+//! Most accesses are 64 consecutive elements or one element for all lanes. Both are recognised on the
+//! 32-bit address rows, and become one copy. Only what is left builds 64 addresses and goes lane by lane.
+
+use super::guard::{self, Unmapped, Width};
+use super::memory::MemoryReason;
+use super::op::Flow;
+use super::row::Row;
+use super::wave::{Stop, Wave};
+
+/// How one lane's data sits in memory and registers, packed into bits of [`super::op::Op::e`].
+///
+/// | bits | meaning |
+/// |---|---|
+/// | 0-1 | width of an element: byte, short, dword |
+/// | 2-4 | dwords |
+/// | 5 | sign-extended |
+/// | 6-7 | 1: low half of the register only, 2: high half only |
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Layout(pub(crate) u16);
+
+impl Layout {
+    /// The layout that the part of a mnemonic after `load_` or `store_` names.
+    pub(crate) fn parse(part: &str) -> Option<Self> {
+        let (part, half) = if let Some(part) = part.strip_suffix("_d16_hi") {
+            (part, 2)
+        } else if let Some(part) = part.strip_suffix("_d16") {
+            (part, 1)
+        } else {
+            (part, 0)
+        };
+        let bits = match part {
+            "ubyte" | "byte" => 0,
+            "sbyte" => 1 << 5,
+            "ushort" | "short" => 1,
+            "sshort" => 1 | 1 << 5,
+            "dword" => 2 | 1 << 2,
+            "dwordx2" => 2 | 2 << 2,
+            "dwordx3" => 2 | 3 << 2,
+            "dwordx4" => 2 | 4 << 2,
+            _ => return None,
+        };
+        Some(Self(bits | half << 6))
+    }
+
+    /// Width of an element.
+    #[inline(always)]
+    pub(crate) fn width(self) -> Width {
+        match self.0 & 3 {
+            0 => Width::Byte,
+            1 => Width::Short,
+            _ => Width::Dword,
+        }
+    }
+
+    /// Registers per lane.
+    #[inline(always)]
+    pub(crate) fn dwords(self) -> usize {
+        usize::from((self.0 >> 2 & 7).max(1))
+    }
+
+    /// Bytes per lane.
+    #[inline(always)]
+    pub(crate) fn bytes(self) -> u64 {
+        match self.width() {
+            Width::Dword => 4 * self.dwords() as u64,
+            width => width.bytes(),
+        }
+    }
+
+    /// Whether an element is whole dwords.
+    #[inline(always)]
+    pub(crate) fn is_dwords(self) -> bool {
+        self.0 & 3 == 2
+    }
+
+    /// Whether stores take the high half of the register.
+    #[inline(always)]
+    fn from_high(self) -> bool {
+        self.0 >> 6 & 3 == 2
+    }
+
+    /// Turns zero-extended loaded elements into what the register is to hold.
+    #[inline(always)]
+    pub(crate) fn finish(self, row: &mut Row, old: &Row) {
+        if self.0 & 1 << 5 != 0 {
+            let up = if self.0 & 3 == 0 { 24 } else { 16 };
+            for lane in &mut row.0 {
+                *lane = ((*lane << up) as i32 >> up) as u32;
+            }
+        }
+        match self.0 >> 6 & 3 {
+            1 => {
+                for (lane, old) in row.0.iter_mut().zip(&old.0) {
+                    *lane = *lane & 0xffff | old & 0xffff_0000;
+                }
+            }
+            2 => {
+                for (lane, old) in row.0.iter_mut().zip(&old.0) {
+                    *lane = *lane << 16 | old & 0xffff;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What of a register goes to memory.
+    #[inline(always)]
+    pub(crate) fn stored(self, row: &Row) -> Row {
+        let mut out = *row;
+        if self.from_high() {
+            for lane in &mut out.0 {
+                *lane >>= 16;
+            }
+        }
+        out
+    }
+}
+
+/// Stops the wave at a refused access.
+#[cold]
+pub(crate) fn refuse(wave: &mut Wave, address: u64, write: bool, reason: MemoryReason) -> Flow {
+    wave.stop = Some(Stop::Memory { address, write, reason });
+    Flow::Fault
+}
+
+/// Stops the wave at an access that the host could not make.
+#[cold]
+pub(crate) fn vanished(wave: &mut Wave, Unmapped(address): Unmapped, write: bool) -> Flow {
+    refuse(wave, address, write, MemoryReason::HostUnmapped)
+}
+
+/// First and last lane of a mask that is not empty.
+#[inline(always)]
+pub(crate) fn span(lanes: u64) -> (usize, usize) {
+    (lanes.trailing_zeros() as usize, 63 - lanes.leading_zeros() as usize)
+}
+
+/// Whether the lanes of `mask` hold `first + stride * lane` in `low`, and the same in `high`.
+#[inline(always)]
+pub(crate) fn is_linear(low: &Row, high: &Row, mask: &Row, origin: u32, top: u32, stride: u32) -> bool {
+    let mut differs = 0;
+    for i in 0..64 {
+        let expected = origin.wrapping_add(stride.wrapping_mul(i as u32));
+        differs |= ((low.0[i] ^ expected) | (high.0[i] ^ top)) & mask.0[i];
+    }
+    differs == 0
+}
+
+/// Refuses the first lane of `lanes` whose `bytes` at its address may not be accessed.
+#[inline(always)]
+pub(crate) fn check_lanes(wave: &mut Wave, lanes: u64, bytes: u64, write: bool) -> Result<(), Flow> {
+    let (mut least, mut most) = (u64::MAX, 0);
+    for (lane, address) in wave.address.iter().enumerate() {
+        if lanes >> lane & 1 != 0 {
+            least = least.min(*address);
+            most = most.max(*address);
+        }
+    }
+    let all = most.wrapping_sub(least).wrapping_add(bytes);
+    if most >= least && wave.env.view.check(least, all, write).is_ok() {
+        return Ok(());
+    }
+    check_each_lane(wave, lanes, bytes, write)
+}
+
+#[cold]
+fn check_each_lane(wave: &mut Wave, lanes: u64, bytes: u64, write: bool) -> Result<(), Flow> {
+    for lane in 0..64 {
+        if lanes >> lane & 1 != 0 {
+            let address = wave.address[lane];
+            if let Err((address, reason)) = wave.env.view.check(address, bytes, write) {
+                return Err(refuse(wave, address, write, reason));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Loads the lanes of `lanes` from [`Wave::address`] into the registers from `code`. Dword `k` of a
+/// lane is `k * pitch` bytes further on.
+pub(crate) fn load_each(wave: &mut Wave, code: u16, layout: Layout, lanes: u64, pitch: u64) -> Flow {
+    if lanes == 0 {
+        return Flow::Next;
+    }
+    if let Err(flow) = check_parts(wave, lanes, layout, pitch, false) {
+        return flow;
+    }
+    for k in 0..layout.dwords() {
+        let loaded = guard::gather(layout.width(), &mut wave.spare[k].0, &wave.address, lanes, k as u64 * pitch);
+        if let Err(unmapped) = loaded {
+            return vanished(wave, unmapped, false);
+        }
+    }
+    commit_loaded(wave, code, layout, lanes);
+    Flow::Next
+}
+
+/// Checks every dword of every lane.
+#[inline(always)]
+fn check_parts(wave: &mut Wave, lanes: u64, layout: Layout, pitch: u64, write: bool) -> Result<(), Flow> {
+    if pitch == 4 || layout.dwords() == 1 {
+        check_lanes(wave, lanes, layout.bytes(), write)
+    } else {
+        check_lanes(wave, lanes, pitch * (layout.dwords() as u64 - 1) + 4, write)
+    }
+}
+
+/// Moves loaded spare rows into their registers.
+#[inline(always)]
+pub(crate) fn commit_loaded(wave: &mut Wave, code: u16, layout: Layout, lanes: u64) {
+    if !layout.is_dwords() {
+        let old = &wave.v[usize::from(code) & 511];
+        layout.finish(&mut wave.spare[0], old);
+    }
+    for k in 0..layout.dwords() {
+        wave.commit(code + k as u16, k, lanes);
+    }
+}
+
+/// Stores the lanes of `lanes` from the registers from `code` to [`Wave::address`].
+pub(crate) fn store_each(wave: &mut Wave, code: u16, layout: Layout, lanes: u64, pitch: u64) -> Flow {
+    if lanes == 0 {
+        return Flow::Next;
+    }
+    if let Err(flow) = check_parts(wave, lanes, layout, pitch, true) {
+        return flow;
+    }
+    for k in 0..layout.dwords() {
+        let data = layout.stored(wave.row(code + k as u16));
+        let stored = guard::scatter(layout.width(), &data.0, &wave.address, lanes, k as u64 * pitch);
+        if let Err(unmapped) = stored {
+            return vanished(wave, unmapped, true);
+        }
+    }
+    Flow::Next
+}
+
+/// Loads whole dwords of consecutive lanes: lane `lane` has its data at `start + bytes * (lane - first)`.
+#[inline(always)]
+pub(crate) fn load_consecutive(wave: &mut Wave, code: u16, layout: Layout, lanes: u64, start: u64) -> Flow {
+    let (first, last) = span(lanes);
+    let dwords = layout.dwords();
+    let result = if dwords == 1 {
+        guard::read(&mut wave.spare[0].0[first..=last], start)
+    } else {
+        let mut buffer = [0; 256];
+        let used = dwords * (last - first + 1);
+        let result = guard::read(&mut buffer[..used], start);
+        match dwords {
+            2 => spread::<2>(&buffer, &mut wave.spare, first),
+            3 => spread::<3>(&buffer, &mut wave.spare, first),
+            _ => spread::<4>(&buffer, &mut wave.spare, first),
+        }
+        result
+    };
+    if let Err(unmapped) = result {
+        return vanished(wave, unmapped, false);
+    }
+    for k in 0..dwords {
+        wave.commit(code + k as u16, k, lanes);
+    }
+    Flow::Next
+}
+
+/// Takes lanes of `N` dwords apart.
+#[inline(always)]
+fn spread<const N: usize>(buffer: &[u32; 256], rows: &mut [Box<Row>; 4], first: usize) {
+    for (k, row) in rows.iter_mut().take(N).enumerate() {
+        if first == 0 {
+            for i in 0..64 {
+                row.0[i] = buffer[i * N + k];
+            }
+        } else {
+            for i in first..64 {
+                row.0[i] = buffer[(i - first) * N + k];
+            }
+        }
+    }
+}
+
+/// Stores whole dwords of consecutive lanes. `lanes` has no holes.
+#[inline(always)]
+pub(crate) fn store_consecutive(wave: &mut Wave, code: u16, layout: Layout, lanes: u64, start: u64) -> Flow {
+    let (first, last) = span(lanes);
+    let dwords = layout.dwords();
+    let result = if dwords == 1 {
+        guard::write(start, &wave.row(code).0[first..=last])
+    } else {
+        let mut buffer = [0; 256];
+        let rows: [&Row; 4] = std::array::from_fn(|k| wave.row(code + k as u16));
+        match dwords {
+            2 => join::<2>(&mut buffer, rows),
+            3 => join::<3>(&mut buffer, rows),
+            _ => join::<4>(&mut buffer, rows),
+        }
+        guard::write(start, &buffer[first * dwords..(last + 1) * dwords])
+    };
+    match result {
+        Ok(()) => Flow::Next,
+        Err(unmapped) => vanished(wave, unmapped, true),
+    }
+}
+
+/// Puts lanes of `N` dwords together.
+#[inline(always)]
+fn join<const N: usize>(buffer: &mut [u32; 256], rows: [&Row; 4]) {
+    for (k, row) in rows.into_iter().take(N).enumerate() {
+        for i in 0..64 {
+            buffer[i * N + k] = row.0[i];
+        }
+    }
+}
+
+/// Loads one element for all lanes.
+#[inline(always)]
+pub(crate) fn load_uniform(wave: &mut Wave, code: u16, layout: Layout, lanes: u64, start: u64) -> Flow {
+    let mut buffer = [0; 4];
+    let dwords = layout.dwords();
+    if let Err(unmapped) = guard::read(&mut buffer[..dwords], start) {
+        return vanished(wave, unmapped, false);
+    }
+    for k in 0..dwords {
+        wave.spare[k].0 = [buffer[k]; 64];
+        wave.commit(code + k as u16, k, lanes);
+    }
+    Flow::Next
+}
+
+/// Whether the lanes of a mask are consecutive.
+#[inline(always)]
+pub(crate) fn is_run(lanes: u64) -> bool {
+    let shifted = lanes >> (lanes.trailing_zeros() & 63);
+    shifted & shifted.wrapping_add(1) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mnemonics_name_layouts() {
+        let layout = |part| Layout::parse(part).expect(part);
+        assert_eq!((layout("dwordx3").dwords(), layout("dwordx3").bytes()), (3, 12));
+        assert_eq!((layout("ushort").dwords(), layout("ushort").bytes()), (1, 2));
+        let (mut row, old) = (Row::splat(0x80), Row::splat(0x1234_5678));
+        layout("sbyte_d16_hi").finish(&mut row, &old);
+        assert_eq!(row.0[9], 0xff80_5678);
+        let mut row = Row::splat(0xfff0);
+        layout("sshort").finish(&mut row, &old);
+        assert_eq!(row.0[0], 0xffff_fff0);
+        assert_eq!(layout("short_d16_hi").stored(&old).0[0], 0x1234);
+        assert_eq!(Layout::parse("format_x"), None);
+    }
+
+    #[test]
+    fn runs_of_lanes() {
+        assert!(is_run(!0) && is_run(0xff00) && is_run(1 << 63));
+        assert!(!is_run(0b101));
+        assert_eq!(span(0xff00), (8, 15));
+    }
+}
