@@ -12,7 +12,7 @@ use super::mubuf;
 use super::op::{flag, Handler, Op, Versions};
 use super::slot::{self, SCALAR};
 use super::valu::{is_scalar, Shape, SHAPED};
-use super::{ds, flat, flat_atomic, lane, smem, sop, vop1, vop2, vop3, vopc};
+use super::{ds, flat, flat_atomic, lane, smem, sop, vop1, vop2, vop3, vop3p, vopc};
 use crate::isa::{Family, Inst, Operand, Row};
 
 /// Where an instruction is.
@@ -40,12 +40,12 @@ pub(crate) enum Lowered {
 }
 
 static LANE_BY_LANE: LazyLock<HashMap<&'static str, &'static Entry>> = LazyLock::new(|| {
-    let tables = [vop1::TABLE, vop2::TABLE, vop3::TABLE];
+    let tables = [vop1::TABLE, vop2::TABLE, vop3::TABLE, vop3p::TABLE];
     let tables = tables.into_iter().chain(vopc::TABLES);
     tables.flatten().map(|entry| (entry.name, entry)).collect()
 });
 
-static ACROSS_LANES: LazyLock<HashMap<&'static str, Versions>> = LazyLock::new(|| lane::TABLE.iter().copied().collect());
+static ACROSS_LANES: LazyLock<HashMap<&'static str, Versions>> = LazyLock::new(|| lane::TABLE.iter().chain(vop3p::CUSTOM).copied().collect());
 
 static SCALARS: LazyLock<HashMap<&'static str, Handler>> = LazyLock::new(|| {
     let tables = [sop::SOP1, sop::SOP2, sop::SOPC, sop::SOPK, control::OTHERS];
@@ -189,7 +189,8 @@ fn scalar_memory(inst: &Inst, _place: Place) -> Option<Op> {
 fn vector(inst: &Inst, place: Place) -> Option<Op> {
     let name = inst.row.name;
     let (codes, literal) = sources(inst);
-    let ext = Ext::new(&inst.mods);
+    let packed = inst.row.family == Family::Vop3p;
+    let ext = if packed { Ext::packed(&inst.mods, inst.src.iter().filter(|source| **source != Operand::None).count()) } else { Ext::new(&inst.mods) };
     let shaped = if ext.is_none() { 0 } else { SHAPED };
     let mut op = Op {
         x: literal.unwrap_or(ext.0),
@@ -202,6 +203,9 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
     };
     if let Some(versions) = ACROSS_LANES.get(name) {
         op.run = version(*versions, place.level);
+        if packed {
+            op.x = vop3p::payload(&inst.mods);
+        }
         if NOT_INDEXED.contains(&name) {
             op.e &= !flag::VALU;
         }

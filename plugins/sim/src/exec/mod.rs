@@ -6,7 +6,7 @@
 //!
 //! Inside, from the top: [`group`] schedules waves and holds the run loop, [`launch`] sets up a wave, [`code`] decodes
 //! ahead of execution through [`lower`], which picks a handler per instruction from the family tables. Vector
-//! operations are pure lane functions (`vop1`, `vop2`, `vop3`, `vopc`) wrapped by [`valu`]; memory instructions reach
+//! operations are pure lane functions (`vop1`, `vop2`, `vop3`, `vop3p`, `vopc`) wrapped by [`valu`]; memory instructions reach
 //! memory through [`memory`] (what is allowed) and [`guard`] (what is there).
 
 #![expect(
@@ -51,6 +51,7 @@ mod vmem;
 mod vop1;
 mod vop2;
 mod vop3;
+mod vop3p;
 mod vopc;
 mod wave;
 mod word;

@@ -19,14 +19,17 @@ use crate::isa::{DstUnused, Mods, Sel};
 /// | 0-2, 3-5 | negate, absolute value of source n |
 /// | 6-7, 8 | output multiplier, clamp |
 /// | 9-12 | half selected for source n, for the destination |
-/// | 13-14 | 1: SDWA, 2: DPP |
+/// | 13-14 | 1: SDWA, 2: DPP, 3: packed |
 /// | 16-30 | SDWA: destination (3), unused bits (2), source 0 (3), source 1 (3), sign-extend (2) |
 /// | 16-33 | DPP: control (9), row mask (4), bank mask (4), bound control (1) |
+/// | 0-2, 3-5, 9-11, 16-18 | packed: negate low, negate high, half selected for low, for high |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ext(pub(crate) u64);
 
 const SDWA: u64 = 1 << 13;
 const DPP: u64 = 2 << 13;
+const PACKED: u64 = 3 << 13;
+const FORM: u64 = 3 << 13;
 
 impl Ext {
     /// No modifiers.
@@ -63,6 +66,31 @@ impl Ext {
         Self(bits)
     }
 
+    /// Packs the modifiers of a packed instruction with `sources` sources.
+    pub(crate) fn packed(mods: &Mods, sources: usize) -> Self {
+        let used = (1u64 << sources) - 1;
+        let high = u64::from(mods.op_sel_hi) & used;
+        let bits = u64::from(mods.neg_lo) & used
+            | (u64::from(mods.neg_hi) & used) << 3
+            | u64::from(mods.clamp) << 8
+            | (u64::from(mods.op_sel) & used) << 9;
+        if bits == 0 && high == used {
+            Self::NONE
+        } else {
+            Self(bits | PACKED | high << 16)
+        }
+    }
+
+    /// Whether these are the modifiers of a packed instruction.
+    fn is_packed(self) -> bool {
+        self.0 & FORM == PACKED
+    }
+
+    /// Whether the low, or the high, result takes the high half of a source.
+    fn takes_high(self, source: usize, for_high: bool) -> bool {
+        self.0 >> (source + if for_high { 16 } else { 9 }) & 1 != 0
+    }
+
     /// Whether there is nothing to do.
     pub(crate) fn is_none(self) -> bool {
         self.0 == 0
@@ -91,11 +119,11 @@ impl Ext {
     }
 
     fn is_sdwa(self) -> bool {
-        self.0 & SDWA != 0
+        self.0 & FORM == SDWA
     }
 
     fn is_dpp(self) -> bool {
-        self.0 & DPP != 0
+        self.0 & FORM == DPP
     }
 
     fn bits(self, at: u32, width: u32) -> u64 {
@@ -153,6 +181,9 @@ fn shape(rows: &mut [Box<Row>], source: usize, kind: Kind, ext: Ext, mode: Mode)
             *lane >>= 16;
         }
     }
+    if ext.is_packed() {
+        return shape_packed(low, high, source, kind, ext, mode);
+    }
     flush(low, high, kind, mode.flush32_in(), mode.flush64_in());
     let (row, sign) = match kind {
         Kind::B16 | Kind::F16 => (low, 0x8000),
@@ -169,6 +200,37 @@ fn shape(rows: &mut [Box<Row>], source: usize, kind: Kind, ext: Ext, mode: Mode)
             *lane ^= sign;
         }
     }
+}
+
+/// Selects and negates the two parts of a packed source.
+fn shape_packed(low: &mut Row, high: &mut Row, source: usize, kind: Kind, ext: Ext, mode: Mode) {
+    let (low_from_high, high_from_high) = (ext.takes_high(source, false), ext.takes_high(source, true));
+    let (negate_low, negate_high) = (ext.neg(source), ext.abs(source));
+    match kind {
+        Kind::PkI16 | Kind::PkF16 => {
+            let flip = u32::from(negate_low) << 15 | u32::from(negate_high) << 31;
+            let flip = if kind == Kind::PkF16 { flip } else { 0 };
+            for lane in &mut low.0 {
+                let part = |from_high: bool| if from_high { *lane >> 16 } else { *lane & 0xffff };
+                *lane = (part(low_from_high) | part(high_from_high) << 16) ^ flip;
+            }
+        }
+        Kind::PkF32 => {
+            for (low, high) in low.0.iter_mut().zip(&mut high.0) {
+                let new_low = if low_from_high { *high } else { *low };
+                let new_high = if high_from_high { *high } else { *low };
+                *low = new_low ^ u32::from(negate_low) << 31;
+                *high = new_high ^ u32::from(negate_high) << 31;
+            }
+        }
+        Kind::F32 if negate_low => {
+            for lane in &mut low.0 {
+                *lane ^= 1 << 31;
+            }
+        }
+        _ => {}
+    }
+    flush(low, high, kind, mode.flush32_in(), mode.flush64_in());
 }
 
 /// Takes part `sel` of each lane.
@@ -207,6 +269,21 @@ fn flush(low: &mut Row, high: &mut Row, kind: Kind, flush32: bool, flush64: bool
                 if *high & 0x7ff0_0000 == 0 {
                     *high &= 0x8000_0000;
                     *low = 0;
+                }
+            }
+        }
+        Kind::PkF16 if flush64 => {
+            for lane in &mut low.0 {
+                let keep = |part: u32| if part & 0x7c00 == 0 { part & 0x8000 } else { part };
+                *lane = keep(*lane & 0xffff) | keep(*lane >> 16) << 16;
+            }
+        }
+        Kind::PkF32 if flush32 => {
+            for row in [low, high] {
+                for lane in &mut row.0 {
+                    if *lane & 0x7f80_0000 == 0 {
+                        *lane &= 0x8000_0000;
+                    }
                 }
             }
         }
@@ -281,6 +358,22 @@ pub(crate) fn store(wave: &mut Wave, op: &Op, ext: Ext, kind: Kind, lanes: u64) 
                 let bits = finish64(f64::from_bits(bits), omod, ext.clamp(), mode).to_bits();
                 *low = bits as u32;
                 *high = (bits >> 32) as u32;
+            }
+        }
+        Kind::PkF16 if ext.clamp() => {
+            let clamped = |half: u32| {
+                let value = finish32(super::scalar_float::Half(half as u16).wide(), 0, true, mode);
+                u32::from(super::scalar_float::Half::nearest(value).0)
+            };
+            for lane in &mut low.0 {
+                *lane = clamped(*lane) | clamped(*lane >> 16) << 16;
+            }
+        }
+        Kind::PkF32 if ext.clamp() => {
+            for row in [low, high] {
+                for lane in &mut row.0 {
+                    *lane = finish32(f32::from_bits(*lane), 0, true, mode).to_bits();
+                }
             }
         }
         _ => {}

@@ -22,8 +22,8 @@ pub(crate) const EXEC: usize = 126;
 /// 64-bit integers -16 to 64, two slots each. Slots 128 to 159 take what wide destinations write past
 /// the last register.
 const INTS: usize = 160;
-/// The nine inline floats in single precision.
-const F32: usize = 322;
+/// The nine inline floats in single precision, each followed by zero.
+const F32: usize = 384;
 /// The nine inline floats in half precision, high half zero.
 const F16: usize = 332;
 /// The nine inline floats in double precision, two slots each.
@@ -66,7 +66,7 @@ pub(crate) fn initial() -> [u32; SLOTS] {
         slots[INTS + 2 * pair + 1] = (value >> 32) as u32;
     }
     for (i, bits) in FLOATS.into_iter().enumerate() {
-        slots[F32 + i] = bits;
+        slots[F32 + 2 * i] = bits;
         slots[F16 + i] = inline_f16(bits).into();
         let wide = inline_f64(bits);
         slots[F64 + 2 * i] = wide as u32;
@@ -90,7 +90,7 @@ pub(crate) fn code(operand: Operand, ty: Ty) -> Option<(u16, Option<u64>)> {
             match ty {
                 Ty::F16 | Ty::PkF16 | Ty::PkI16 | Ty::B16 | Ty::I16 | Ty::U16 => F16 + i,
                 Ty::F64 | Ty::B64 | Ty::I64 | Ty::U64 => F64 + 2 * i,
-                _ => F32 + i,
+                _ => F32 + 2 * i,
             }
         }
         Operand::Literal(bits) => {

@@ -78,16 +78,16 @@ const fn needs(sources: [Kind; 3], result: Kind, rounds: bool) -> u8 {
     while i < 4 {
         let kind = if i < 3 { sources[i] } else { result };
         bits |= match kind {
-            Kind::F32 => plain::F32_DENORMALS,
-            Kind::F16 | Kind::F64 => plain::F64_DENORMALS,
+            Kind::F32 | Kind::PkF32 => plain::F32_DENORMALS,
+            Kind::F16 | Kind::F64 | Kind::PkF16 => plain::F64_DENORMALS,
             _ => 0,
         };
         i += 1;
     }
     if rounds {
         bits |= match result {
-            Kind::F32 => plain::F32_NEAREST,
-            Kind::F16 | Kind::F64 => plain::F64_NEAREST,
+            Kind::F32 | Kind::PkF32 => plain::F32_NEAREST,
+            Kind::F16 | Kind::F64 | Kind::PkF16 => plain::F64_NEAREST,
             _ => plain::F32_NEAREST | plain::F64_NEAREST,
         };
     }
@@ -218,7 +218,7 @@ fn lane_slow<H: Host, O: Lane>(wave: &mut Wave, op: &Op) -> Flow {
     let mode = wave.mode();
     let nearest = plain::F32_NEAREST | plain::F64_NEAREST;
     let rounds = O::ROUNDS && wave.plain & nearest != nearest;
-    let float = matches!(O::D::KIND, Kind::F16 | Kind::F32 | Kind::F64);
+    let float = O::D::KIND.is_float();
     let Parts { spare, tmp, .. } = wave.parts();
     let [low, high, ..] = spare;
     let sources = prepared(tmp);
@@ -378,7 +378,7 @@ fn carry_slow<H: Host, O: Carry>(wave: &mut Wave, op: &Op) -> Flow {
     let Parts { spare, tmp, .. } = wave.parts();
     let [low, high, out, _] = spare;
     let sources = prepared(tmp);
-    if ext.clamp() && !matches!(O::D::KIND, Kind::F16 | Kind::F32 | Kind::F64) {
+    if ext.clamp() && !O::D::KIND.is_float() {
         let [a, b, c] = sources;
         for i in 0..64 {
             let bit = carry.0[i] != 0;

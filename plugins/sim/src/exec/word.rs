@@ -19,6 +19,12 @@ pub(crate) enum Kind {
     F32,
     /// Double precision.
     F64,
+    /// Two 16-bit integers.
+    PkI16,
+    /// Two half precision numbers.
+    PkF16,
+    /// Two single precision numbers.
+    PkF32,
 }
 
 impl Kind {
@@ -26,9 +32,14 @@ impl Kind {
     pub(crate) const fn rows(self) -> usize {
         match self {
             Self::None => 0,
-            Self::B64 | Self::F64 => 2,
+            Self::B64 | Self::F64 | Self::PkF32 => 2,
             _ => 1,
         }
+    }
+
+    /// Whether clamping means the range 0 to 1.
+    pub(crate) const fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::F32 | Self::F64 | Self::PkF16 | Self::PkF32)
     }
 
     /// Whether a value fills only half a register.
@@ -64,6 +75,30 @@ macro_rules! word {
     };
 }
 
+/// Two 16-bit integers, low first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shorts(pub(crate) u16, pub(crate) u16);
+
+/// Two half precision numbers, low first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Halves(pub(crate) Half, pub(crate) Half);
+
+/// Two single precision numbers, low first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Floats(pub(crate) f32, pub(crate) f32);
+
+word!(Shorts, PkI16, |low, _high| Self(low as u16, (low >> 16) as u16), |value| (
+    u32::from(value.0) | u32::from(value.1) << 16,
+    0
+));
+word!(Halves, PkF16, |low, _high| Self(Half(low as u16), Half((low >> 16) as u16)), |value| (
+    u32::from(value.0 .0) | u32::from(value.1 .0) << 16,
+    0
+));
+word!(Floats, PkF32, |low, high| Self(f32::from_bits(low), f32::from_bits(high)), |value| (
+    value.0.to_bits(),
+    value.1.to_bits()
+));
 word!((), None, |_low, _high| (), |_value| (0, 0));
 word!(u16, B16, |low, _high| low as u16, |value| (u32::from(value), 0));
 word!(i16, B16, |low, _high| low as i16, |value| (u32::from(value as u16), 0));
