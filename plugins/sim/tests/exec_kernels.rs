@@ -1,5 +1,12 @@
 //! Whole kernels on the engine: compiled by clang, results compared with the host's.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "Test data are made by wrapping arithmetic"
+)]
+
 mod exec_support;
 
 use exec_support::{compile, Arg, Build, Launch, Memory, Program};
@@ -63,8 +70,13 @@ fn vectors_add() {
     let (a, b): (Vec<f32>, Vec<f32>) = (0..n).map(|i| (i as f32 * 0.5, 1.0 / (i as f32 + 1.0))).unzip();
     for (build, program) in programs(BASICS) {
         let (a_memory, b_memory, c_memory) = (Memory::of(&a), Memory::of(&b), Memory::new(4 * n as usize));
-        let launch = Launch::new(&program, "add", n, 192).buffer(&a_memory).buffer(&b_memory).buffer(&c_memory);
-        launch.run().unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
+        let launch = Launch::new(&program, "add", n, 192)
+            .buffer(&a_memory)
+            .buffer(&b_memory)
+            .buffer(&c_memory);
+        launch
+            .run()
+            .unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
         let sums: Vec<f32> = c_memory.values(n as usize);
         for i in 0..n as usize {
             assert_eq!(sums[i], a[i] + b[i], "{build:?}, element {i}");
@@ -74,7 +86,10 @@ fn vectors_add() {
 
 fn pc(fault: &Fault) -> u64 {
     match fault {
-        Fault::Memory { pc, .. } | Fault::IllegalInstruction { pc, .. } | Fault::Trap { pc, .. } | Fault::EndOfCode { pc } => *pc,
+        Fault::Memory { pc, .. }
+        | Fault::IllegalInstruction { pc, .. }
+        | Fault::Trap { pc, .. }
+        | Fault::EndOfCode { pc } => *pc,
         Fault::Stopped => 0,
     }
 }
@@ -85,8 +100,12 @@ fn work_groups_reduce_through_lds() {
     let input: Vec<i32> = (0..n as i32).map(|i| (i * 7919) % 1000 - 500).collect();
     for (build, program) in programs(BASICS) {
         let (input_memory, output) = (Memory::of(&input), Memory::new(64));
-        let launch = Launch::new(&program, "reduce", n, 256).buffer(&input_memory).buffer(&output);
-        launch.run().unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
+        let launch = Launch::new(&program, "reduce", n, 256)
+            .buffer(&input_memory)
+            .buffer(&output);
+        launch
+            .run()
+            .unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
         let expected: Vec<i32> = input.chunks(256).map(|chunk| chunk.iter().sum()).collect();
         assert_eq!(output.values::<i32>(16), expected, "{build:?}");
     }
@@ -98,13 +117,24 @@ fn atomics_count_every_lane() {
     let input: Vec<u32> = (0..n).map(|i| i.wrapping_mul(2_654_435_761) >> 20).collect();
     for (build, program) in programs(BASICS) {
         let (input_memory, bins, total) = (Memory::of(&input), Memory::new(64), Memory::new(8));
-        let launch = Launch::new(&program, "histogram", n, 128).buffer(&input_memory).buffer(&bins).buffer(&total);
-        launch.run().unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
+        let launch = Launch::new(&program, "histogram", n, 128)
+            .buffer(&input_memory)
+            .buffer(&bins)
+            .buffer(&total);
+        launch
+            .run()
+            .unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
         let mut expected = [0u32; 16];
-        input.iter().for_each(|value| expected[(value & 15) as usize] += 1);
+        input
+            .iter()
+            .for_each(|value| expected[(value & 15) as usize] += 1);
         assert_eq!(bins.values::<u32>(16), expected, "{build:?}");
         let sum = input.iter().fold(0u32, |sum, value| sum.wrapping_add(*value));
-        assert_eq!(total.values::<u32>(2), [sum, *input.iter().max().expect("inputs")], "{build:?}");
+        assert_eq!(
+            total.values::<u32>(2),
+            [sum, *input.iter().max().expect("inputs")],
+            "{build:?}"
+        );
     }
 }
 
@@ -113,8 +143,12 @@ fn private_arrays_and_calls_work() {
     let n = 300u32;
     for (build, program) in programs(BASICS) {
         let output = Memory::new(4 * n as usize);
-        let launch = Launch::new(&program, "stack", n, 64).buffer(&output).arg(Arg::U32(5));
-        launch.run().unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
+        let launch = Launch::new(&program, "stack", n, 64)
+            .buffer(&output)
+            .arg(Arg::U32(5));
+        launch
+            .run()
+            .unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
         let results: Vec<i32> = output.values(n as usize);
         for i in 0..n as i32 {
             let expected: i32 = (0..32).map(|k| (i * ((k * 7 + i) & 31) + 5) * k).sum();
@@ -127,8 +161,12 @@ fn private_arrays_and_calls_work() {
 fn three_dimensions_and_partial_groups() {
     for (build, program) in programs(BASICS) {
         let output = Memory::new(5 * 7 * 3 * 4);
-        let launch = Launch::new(&program, "three", 1, 1).buffer(&output).shape([5, 7, 3], [2, 2, 2]);
-        launch.run().unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
+        let launch = Launch::new(&program, "three", 1, 1)
+            .buffer(&output)
+            .shape([5, 7, 3], [2, 2, 2]);
+        launch
+            .run()
+            .unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
         let results: Vec<u32> = output.values(5 * 7 * 3);
         for (at, result) in results.into_iter().enumerate() {
             let (x, y, z) = ((at % 5) as u32, (at / 5 % 7) as u32, (at / 35) as u32);
@@ -144,7 +182,12 @@ fn wild_pointers_are_faults_with_their_address() {
         let output = Memory::new(256);
         let launch = Launch::new(&program, "wild", 64, 64).buffer(&output);
         match launch.run() {
-            Err(Fault::Memory { address: 0x10, write: true, reason: MemoryReason::NotMapped, .. }) => {}
+            Err(Fault::Memory {
+                address: 0x10,
+                write: true,
+                reason: MemoryReason::NotMapped,
+                ..
+            }) => {}
             other => panic!("{build:?}: {other:?}"),
         }
     }
@@ -153,13 +196,18 @@ fn wild_pointers_are_faults_with_their_address() {
 #[test]
 fn every_level_gives_the_same_results() {
     let build = Build::new(Target::Gfx900, "-O3");
-    let Some(object) = compile(BASICS, build) else { return };
+    let Some(object) = compile(BASICS, build) else {
+        return;
+    };
     let n = 256u32;
     let a: Vec<f32> = (0..n).map(|i| i as f32 * 1.7).collect();
     for level in Level::available() {
         let program = Program::load_at(&object, build.target, level);
         let (a_memory, c_memory) = (Memory::of(&a), Memory::new(4 * n as usize));
-        let launch = Launch::new(&program, "add", n, 64).buffer(&a_memory).buffer(&a_memory).buffer(&c_memory);
+        let launch = Launch::new(&program, "add", n, 64)
+            .buffer(&a_memory)
+            .buffer(&a_memory)
+            .buffer(&c_memory);
         launch.run().expect("runs");
         let expected: Vec<f32> = a.iter().map(|a| a + a).collect();
         assert_eq!(c_memory.values::<f32>(n as usize), expected, "{level:?}");

@@ -139,7 +139,13 @@ impl Rmw {
         let (float, by) = (f32::from_bits(old), f32::from_bits(data));
         match self {
             Self::Swap | Self::ConditionalSwap => data,
-            Self::CompareSwap => if old == second { data } else { old },
+            Self::CompareSwap => {
+                if old == second {
+                    data
+                } else {
+                    old
+                }
+            }
             Self::Add => old.wrapping_add(data),
             Self::Sub => old.wrapping_sub(data),
             Self::ReverseSub => data.wrapping_sub(old),
@@ -150,12 +156,30 @@ impl Rmw {
             Self::And => old & data,
             Self::Or => old | data,
             Self::Xor => old ^ data,
-            Self::Inc => if old >= data { 0 } else { old + 1 },
-            Self::Dec => if old == 0 || old > data { data } else { old - 1 },
+            Self::Inc => {
+                if old >= data {
+                    0
+                } else {
+                    old + 1
+                }
+            }
+            Self::Dec => {
+                if old == 0 || old > data {
+                    data
+                } else {
+                    old - 1
+                }
+            }
             Self::FloatAdd => (float + by).to_bits(),
             Self::FloatMin => fp::min32(Mode(0), float, by).to_bits(),
             Self::FloatMax => fp::max32(Mode(0), float, by).to_bits(),
-            Self::FloatCompareSwap => if float == f32::from_bits(second) { data } else { old },
+            Self::FloatCompareSwap => {
+                if float == f32::from_bits(second) {
+                    data
+                } else {
+                    old
+                }
+            }
             Self::PackedAdd => {
                 let sum = |shift: u32| {
                     let part = |bits: u32| Half((bits >> shift) as u16).wide();
@@ -164,7 +188,13 @@ impl Rmw {
                 sum(0) | sum(16)
             }
             Self::MaskOr => old & !data | second,
-            Self::Wrap => if old >= data { old - data } else { old.wrapping_add(second) },
+            Self::Wrap => {
+                if old >= data {
+                    old - data
+                } else {
+                    old.wrapping_add(second)
+                }
+            }
         }
     }
 
@@ -172,7 +202,13 @@ impl Rmw {
         let (float, by) = (f64::from_bits(old), f64::from_bits(data));
         match self {
             Self::Swap => data,
-            Self::CompareSwap => if old == second { data } else { old },
+            Self::CompareSwap => {
+                if old == second {
+                    data
+                } else {
+                    old
+                }
+            }
             Self::Add => old.wrapping_add(data),
             Self::Sub => old.wrapping_sub(data),
             Self::ReverseSub => data.wrapping_sub(old),
@@ -183,15 +219,39 @@ impl Rmw {
             Self::And => old & data,
             Self::Or => old | data,
             Self::Xor => old ^ data,
-            Self::Inc => if old >= data { 0 } else { old + 1 },
-            Self::Dec => if old == 0 || old > data { data } else { old - 1 },
+            Self::Inc => {
+                if old >= data {
+                    0
+                } else {
+                    old + 1
+                }
+            }
+            Self::Dec => {
+                if old == 0 || old > data {
+                    data
+                } else {
+                    old - 1
+                }
+            }
             Self::FloatAdd => (float + by).to_bits(),
             Self::FloatMin => fp::min64(Mode(0), float, by).to_bits(),
             Self::FloatMax => fp::max64(Mode(0), float, by).to_bits(),
-            Self::FloatCompareSwap => if float == f64::from_bits(second) { data } else { old },
+            Self::FloatCompareSwap => {
+                if float == f64::from_bits(second) {
+                    data
+                } else {
+                    old
+                }
+            }
             Self::PackedAdd => old,
             Self::MaskOr => old & !data | second,
-            Self::Wrap => if old >= data { old - data } else { old.wrapping_add(second) },
+            Self::Wrap => {
+                if old >= data {
+                    old - data
+                } else {
+                    old.wrapping_add(second)
+                }
+            }
             Self::ConditionalSwap => {
                 // Each half moves if its data has bit 31 set; the bit itself is not written.
                 let half = |shift: u32| {
@@ -318,7 +378,13 @@ fn one_by_one(wave: &mut Wave, kind: Kind, lanes: u64, data: u16) -> Result<(), 
 }
 
 /// One atomic on host memory; returns the old value.
-pub(crate) fn host_atomic(operation: Rmw, size: Size, address: u64, data: u64, second: u64) -> Result<u64, Unmapped> {
+pub(crate) fn host_atomic(
+    operation: Rmw,
+    size: Size,
+    address: u64,
+    data: u64,
+    second: u64,
+) -> Result<u64, Unmapped> {
     match operation {
         Rmw::Add => guard::fetch_add(size, address, data),
         Rmw::Sub => guard::fetch_add(size, address, data.wrapping_neg()),
@@ -397,9 +463,15 @@ mod tests {
         assert_eq!(b32(Rmw::Wrap, 5, 3, 10), 2);
         assert_eq!(b32(Rmw::Wrap, 2, 3, 10), 12);
         assert_eq!(b32(Rmw::ReverseSub, 2, 3, 0), 1);
-        assert_eq!(b32(Rmw::FloatAdd, 1f32.to_bits(), 2f32.to_bits(), 0), 3f32.to_bits());
+        assert_eq!(
+            b32(Rmw::FloatAdd, 1f32.to_bits(), 2f32.to_bits(), 0),
+            3f32.to_bits()
+        );
         assert_eq!(b32(Rmw::PackedAdd, 0x3c00_3c00, 0x4000_3c00, 0), 0x4200_4000);
-        assert_eq!(Rmw::ConditionalSwap.apply(Size::B64, 0x1111_1111_2222_2222, 0x8000_0005_0000_0007, 0), 0x0000_0005_2222_2222);
+        assert_eq!(
+            Rmw::ConditionalSwap.apply(Size::B64, 0x1111_1111_2222_2222, 0x8000_0005_0000_0007, 0),
+            0x0000_0005_2222_2222
+        );
         assert_eq!(Rmw::CompareSwap.apply(Size::B64, 5, 9, 5), 9);
     }
 
@@ -409,7 +481,10 @@ mod tests {
             assert_eq!(operation as usize, number);
         }
         let kind = Kind::new(Rmw::Xor, Size::B64, true);
-        assert_eq!((kind.operation(), kind.size(), kind.returns()), (Rmw::Xor, Size::B64, true));
+        assert_eq!(
+            (kind.operation(), kind.size(), kind.returns()),
+            (Rmw::Xor, Size::B64, true)
+        );
         assert_eq!(Rmw::parse("smax_x2"), Some((Rmw::SignedMax, Size::B64)));
         assert_eq!(Rmw::parse("add_f64"), Some((Rmw::FloatAdd, Size::B64)));
         assert_eq!(Rmw::parse("nothing"), None);

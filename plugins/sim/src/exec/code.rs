@@ -45,7 +45,9 @@ const FIXED: usize = SLOTS + LONGEST / 4;
 impl Chunk {
     /// Address of the instruction that operation `index` belongs to.
     pub(crate) fn pc(&self, index: usize) -> u64 {
-        let slot = index.checked_sub(FIXED).map_or(index, |extra| self.owners[extra].into());
+        let slot = index
+            .checked_sub(FIXED)
+            .map_or(index, |extra| self.owners[extra].into());
         self.base + 4 * slot as u64
     }
 
@@ -63,7 +65,7 @@ impl Chunk {
         let mut extra = Vec::new();
         let mut unimplemented = HashMap::new();
         let mut idle = [false; FIXED];
-        for slot in 0..SLOTS {
+        for (slot, idle) in idle.iter_mut().enumerate().take(SLOTS) {
             let at = 4 * slot;
             let pc = base + at as u64;
             if at + 4 > readable {
@@ -76,7 +78,12 @@ impl Chunk {
                 ops.push(illegal);
                 continue;
             };
-            let place = Place { pc, chunk: base, slots: SLOTS as u64, level };
+            let place = Place {
+                pc,
+                chunk: base,
+                slots: SLOTS as u64,
+                level,
+            };
             let next = (slot + usize::from(inst.size) / 4) as u16;
             match lower(&inst, place) {
                 None => {
@@ -84,30 +91,49 @@ impl Chunk {
                     ops.push(illegal);
                 }
                 Some(Lowered::Nothing) => {
-                    idle[slot] = true;
-                    ops.push(Op { next, ..blank(control::idle) });
+                    *idle = true;
+                    ops.push(Op {
+                        next,
+                        ..blank(control::idle)
+                    });
                 }
                 Some(Lowered::One(op)) => ops.push(Op { next, ..op }),
                 Some(Lowered::Evaluated(op)) => {
                     let second = (FIXED + extra.len()) as u16;
-                    ops.push(Op { next: second, ..blank(control::evaluate_conditions) });
+                    ops.push(Op {
+                        next: second,
+                        ..blank(control::evaluate_conditions)
+                    });
                     extra.push(Op { next, ..op });
                     owners.push(slot as u16);
                 }
             }
         }
         for over in 0..FIXED - SLOTS {
-            ops.push(linked(control::next_chunk, base + CHUNK_BYTES + 4 * over as u64, SLOTS + over));
+            ops.push(linked(
+                control::next_chunk,
+                base + CHUNK_BYTES + 4 * over as u64,
+                SLOTS + over,
+            ));
         }
         ops.append(&mut extra);
         skip_idle(&mut ops, &idle);
-        Self { base, ops: ops.into(), owners, unimplemented }
+        Self {
+            base,
+            ops: ops.into(),
+            owners,
+            unimplemented,
+        }
     }
 }
 
 /// An operation that never goes on to the next.
 fn linked(run: Handler, x: u64, slot: usize) -> Op {
-    Op { x, next: slot as u16, ..blank(run) }
+    Op {
+        x,
+        next: slot as u16,
+        ..blank(run)
+    }
 }
 
 /// Points every link at the next operation that does something.
@@ -236,7 +262,10 @@ impl ChunkLookup {
         let index = (base / CHUNK_BYTES) as usize % RECENT;
         let slot = &mut self.recent[index];
         if slot.as_ref().is_none_or(|chunk| chunk.base != base) {
-            let cache = self.cache.as_ref().unwrap_or_else(|| unreachable!("attach comes first"));
+            let cache = self
+                .cache
+                .as_ref()
+                .unwrap_or_else(|| unreachable!("attach comes first"));
             *slot = Some(cache.chunk(base, space));
         }
         slot.as_ref().unwrap_or_else(|| unreachable!("just filled"))

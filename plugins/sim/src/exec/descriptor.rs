@@ -104,8 +104,18 @@ mod tests {
         bytes[52] = 0x1c;
         bytes[56] = 0x0b;
         let kernel = KernelDescriptor::parse(&bytes);
-        assert_eq!((kernel.group_segment_bytes, kernel.private_segment_bytes, kernel.kernarg_bytes), (1, 2, 3));
-        assert_eq!((kernel.entry_offset, kernel.rsrc3, kernel.user_sgprs()), (256, 4, 14));
+        assert_eq!(
+            (
+                kernel.group_segment_bytes,
+                kernel.private_segment_bytes,
+                kernel.kernarg_bytes
+            ),
+            (1, 2, 3)
+        );
+        assert_eq!(
+            (kernel.entry_offset, kernel.rsrc3, kernel.user_sgprs()),
+            (256, 4, 14)
+        );
         assert_eq!(kernel.mode(), 0x3f0);
         assert!(kernel.has(property::KERNARG_SEGMENT_PTR) && !kernel.has(property::QUEUE_PTR));
     }

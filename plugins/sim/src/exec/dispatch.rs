@@ -65,7 +65,10 @@ pub struct Apertures {
 impl Default for Apertures {
     /// Where the kernel driver puts them on GFX9.
     fn default() -> Self {
-        Self { shared: 1 << 48, private: 2 << 48 }
+        Self {
+            shared: 1 << 48,
+            private: 2 << 48,
+        }
     }
 }
 
@@ -128,7 +131,11 @@ impl Dispatch<'_> {
     /// Waves of a full work-group: how many scratch slots a group needs.
     #[must_use]
     pub fn waves_per_group(&self) -> u32 {
-        self.workgroup.iter().map(|n| u32::from(*n)).product::<u32>().div_ceil(64)
+        self.workgroup
+            .iter()
+            .map(|n| u32::from(*n))
+            .product::<u32>()
+            .div_ceil(64)
     }
 }
 

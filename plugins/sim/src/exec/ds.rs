@@ -52,7 +52,12 @@ fn read<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
         if let Some(start) = consecutive(wave, op, lanes) {
             if let Some(bytes) = wave.env.lds.row(start + op.x) {
                 for i in 0..64 {
-                    wave.spare[0].0[i] = u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]]);
+                    wave.spare[0].0[i] = u32::from_le_bytes([
+                        bytes[4 * i],
+                        bytes[4 * i + 1],
+                        bytes[4 * i + 2],
+                        bytes[4 * i + 3],
+                    ]);
                 }
                 wave.commit(op.d, 0, lanes);
                 return Flow::Next;
@@ -181,8 +186,15 @@ fn atomic<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     while rest != 0 {
         let lane = rest.trailing_zeros() as usize & 63;
         rest &= rest - 1;
-        let (first, second) = (lane_value(wave, op.b, size, lane), lane_value(wave, op.c, size, lane));
-        let (data, second) = if compares { (second, first) } else { (first, second) };
+        let (first, second) = (
+            lane_value(wave, op.b, size, lane),
+            lane_value(wave, op.c, size, lane),
+        );
+        let (data, second) = if compares {
+            (second, first)
+        } else {
+            (first, second)
+        };
         let address = base(wave, op, lane) + op.x;
         let old = lds_atomic(wave, operation, size, address, data, second);
         wave.spare[0].0[lane] = old as u32;
@@ -233,7 +245,11 @@ fn swizzle_source(offset: u64, lane: usize) -> usize {
         group | reversed >> mask.count_ones() & 31 | within & mask
     } else if offset >= 0xc000 {
         let mask = field(0);
-        let amount = if offset >> 10 & 1 != 0 { 32 - field(5) } else { field(5) };
+        let amount = if offset >> 10 & 1 != 0 {
+            32 - field(5)
+        } else {
+            field(5)
+        };
         group | within & mask | (within + amount) & !mask & 31
     } else if offset & 0x8000 != 0 {
         lane & !3 | (offset >> (2 * (lane & 3)) & 3) as usize
@@ -248,7 +264,11 @@ fn swizzle<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
     for lane in 0..64 {
         let source = swizzle_source(op.x, lane) & 63;
-        wave.spare[0].0[lane] = if lanes >> source & 1 != 0 { wave.row(op.a).0[source] } else { 0 };
+        wave.spare[0].0[lane] = if lanes >> source & 1 != 0 {
+            wave.row(op.a).0[source]
+        } else {
+            0
+        };
     }
     wave.commit(op.d, 0, lanes);
     Flow::Next
@@ -274,7 +294,11 @@ fn permute<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 fn pull<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
     wave.refresh_mask(lanes);
-    let (addresses, data, mask) = (&wave.v[usize::from(op.a) & 511], &wave.v[usize::from(op.b) & 511], wave.mask());
+    let (addresses, data, mask) = (
+        &wave.v[usize::from(op.a) & 511],
+        &wave.v[usize::from(op.b) & 511],
+        wave.mask(),
+    );
     let mut out = Row::ZERO;
     for lane in 0..64 {
         let source = (addresses.0[lane].wrapping_add(op.x as u32) >> 2 & 63) as usize;
@@ -318,7 +342,11 @@ fn count<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let address = u64::from(wave.s[M0] & 0xffff) + op.x;
     let old = wave.env.lds.read32(address);
     let active = lanes.count_ones();
-    let new = if op.e == 1 { old.wrapping_sub(active) } else { old.wrapping_add(active) };
+    let new = if op.e == 1 {
+        old.wrapping_sub(active)
+    } else {
+        old.wrapping_add(active)
+    };
     wave.env.lds.write32(address, new);
     *wave.spare[0] = Row::splat(old);
     wave.commit(op.d, 0, lanes);
@@ -449,7 +477,13 @@ mod tests {
 
     #[test]
     fn mnemonics_have_handlers() {
-        for name in ["ds_add_rtn_u64", "ds_read2st64_b32", "ds_write_b8_d16_hi", "ds_min_src2_f32", "ds_condxchg32_rtn_b64"] {
+        for name in [
+            "ds_add_rtn_u64",
+            "ds_read2st64_b32",
+            "ds_write_b8_d16_hi",
+            "ds_min_src2_f32",
+            "ds_condxchg32_rtn_b64",
+        ] {
             assert!(handler(name).is_some(), "{name}");
         }
         assert!(handler("ds_gws_init").is_none() && handler("ds_ordered_count").is_none());

@@ -45,7 +45,11 @@ fn pattern(wave: &mut Wave, op: &Op, lanes: u64, bytes: u64) -> Option<Pattern> 
     let base = global_base(wave, op);
     let (first, last) = span(lanes);
     let (low, mask) = (wave.row(op.a), wave.mask());
-    let high = if op.c == NO_ADDRESS { wave.row(op.a + 1) } else { &Row::ZERO };
+    let high = if op.c == NO_ADDRESS {
+        wave.row(op.a + 1)
+    } else {
+        &Row::ZERO
+    };
     let (start, top) = (low.0[first], high.0[first]);
     let address = base.wrapping_add(u64::from(start) | u64::from(top) << 32);
     let stride = bytes as u32;
@@ -106,7 +110,12 @@ fn global_load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
         match pattern(wave, op, lanes, layout.bytes()) {
             Some(Pattern::Consecutive(start)) => {
                 let (first, last) = span(lanes);
-                if wave.env.view.check(start, layout.bytes() * (last - first + 1) as u64, false).is_ok() {
+                if wave
+                    .env
+                    .view
+                    .check(start, layout.bytes() * (last - first + 1) as u64, false)
+                    .is_ok()
+                {
                     return load_consecutive(wave, op.d, layout, lanes, start);
                 }
             }
@@ -134,7 +143,11 @@ fn global_store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     if layout.is_dwords() && is_run(lanes) {
         if let Some(Pattern::Consecutive(start)) = pattern(wave, op, lanes, layout.bytes()) {
             let (first, last) = span(lanes);
-            return match wave.env.view.check(start, layout.bytes() * (last - first + 1) as u64, true) {
+            return match wave
+                .env
+                .view
+                .check(start, layout.bytes() * (last - first + 1) as u64, true)
+            {
                 Ok(()) => store_consecutive(wave, op.b, layout, lanes, start),
                 Err((address, reason)) => refuse(wave, address, true, reason),
             };
@@ -157,7 +170,10 @@ pub(crate) struct Segments {
 /// Sorts lanes by aperture.
 #[inline(always)]
 pub(crate) fn segments(wave: &Wave, op: &Op, lanes: u64) -> Segments {
-    let (shared_top, private_top) = ((wave.env.shared_base >> 32) as u32, (wave.env.private_base >> 32) as u32);
+    let (shared_top, private_top) = (
+        (wave.env.shared_base >> 32) as u32,
+        (wave.env.private_base >> 32) as u32,
+    );
     let high = wave.row(op.a + 1);
     let (mut any, mut shared, mut private) = (0, 0u64, 0u64);
     for lane in &high.0 {
@@ -180,7 +196,11 @@ pub(crate) fn segments(wave: &Wave, op: &Op, lanes: u64) -> Segments {
 #[inline(always)]
 fn flat_load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
-    let Segments { global, shared, private } = segments(wave, op, lanes);
+    let Segments {
+        global,
+        shared,
+        private,
+    } = segments(wave, op, lanes);
     if global == lanes {
         return global_load::<H>(wave, op);
     }
@@ -205,7 +225,11 @@ fn flat_load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 #[inline(always)]
 fn flat_store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
-    let Segments { global, shared, private } = segments(wave, op, lanes);
+    let Segments {
+        global,
+        shared,
+        private,
+    } = segments(wave, op, lanes);
     if global == lanes {
         return global_store::<H>(wave, op);
     }
@@ -229,7 +253,11 @@ fn flat_store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 /// The offset that a SCRATCH instruction's lane accesses, without the immediate.
 #[inline(always)]
 fn scratch_offset(wave: &Wave, op: &Op, lane: usize) -> u32 {
-    let vector = if op.a == NO_ADDRESS { 0 } else { wave.row(op.a).0[lane] };
+    let vector = if op.a == NO_ADDRESS {
+        0
+    } else {
+        wave.row(op.a).0[lane]
+    };
     let scalar = if op.c == NO_ADDRESS { 0 } else { wave.s[slot(op.c)] };
     vector.wrapping_add(scalar)
 }
@@ -252,14 +280,18 @@ fn scratch_store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 #[inline(always)]
 fn private_load(wave: &mut Wave, op: &Op, lanes: u64, offset: impl Fn(&Wave, usize) -> u32) -> Flow {
     let layout = Layout(op.e);
-    let aligned = private_addresses(wave, lanes, |wave, lane| offset(wave, lane).wrapping_add(op.x as u32));
+    let aligned = private_addresses(wave, lanes, |wave, lane| {
+        offset(wave, lane).wrapping_add(op.x as u32)
+    });
     if aligned || layout.width() == Width::Byte {
         return load_each(wave, op.d, layout, lanes, 256);
     }
     // Elements that cross a dword of the interleaved memory: byte by byte.
     let mut rows = [Row::ZERO; 4];
     for byte in 0..layout.bytes() as u32 {
-        private_addresses(wave, lanes, |wave, lane| offset(wave, lane).wrapping_add(op.x as u32).wrapping_add(byte));
+        private_addresses(wave, lanes, |wave, lane| {
+            offset(wave, lane).wrapping_add(op.x as u32).wrapping_add(byte)
+        });
         if let Err(flow) = check_lanes(wave, lanes, 1, false) {
             return flow;
         }
@@ -282,12 +314,16 @@ fn private_load(wave: &mut Wave, op: &Op, lanes: u64, offset: impl Fn(&Wave, usi
 #[inline(always)]
 fn private_store(wave: &mut Wave, op: &Op, lanes: u64, offset: impl Fn(&Wave, usize) -> u32) -> Flow {
     let layout = Layout(op.e);
-    let aligned = private_addresses(wave, lanes, |wave, lane| offset(wave, lane).wrapping_add(op.x as u32));
+    let aligned = private_addresses(wave, lanes, |wave, lane| {
+        offset(wave, lane).wrapping_add(op.x as u32)
+    });
     if aligned || layout.width() == Width::Byte {
         return store_each(wave, op.b, layout, lanes, 256);
     }
     for byte in 0..layout.bytes() as u32 {
-        private_addresses(wave, lanes, |wave, lane| offset(wave, lane).wrapping_add(op.x as u32).wrapping_add(byte));
+        private_addresses(wave, lanes, |wave, lane| {
+            offset(wave, lane).wrapping_add(op.x as u32).wrapping_add(byte)
+        });
         if let Err(flow) = check_lanes(wave, lanes, 1, true) {
             return flow;
         }

@@ -22,13 +22,18 @@ fn global<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 #[inline(always)]
 fn flat<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
-    let Segments { global, shared, private } = segments(wave, op, lanes);
+    let Segments {
+        global,
+        shared,
+        private,
+    } = segments(wave, op, lanes);
     let kind = Kind(op.e);
     // The old values go to the destination only when no lane's address is needed any more.
     if global != 0 {
         global_addresses(wave, op);
     }
-    let shared_addresses: [u32; 64] = std::array::from_fn(|lane| wave.row(op.a).0[lane].wrapping_add(op.x as u32));
+    let shared_addresses: [u32; 64] =
+        std::array::from_fn(|lane| wave.row(op.a).0[lane].wrapping_add(op.x as u32));
     if global != 0 {
         if let flow @ Flow::Fault = global_atomic(wave, kind, global, op.b, op.d) {
             return flow;
@@ -56,7 +61,14 @@ fn shared_atomic(wave: &mut Wave, kind: Kind, lanes: u64, addresses: &[u32; 64],
         }
         let value = lane_value(wave, data, size, lane);
         let comparand = lane_value(wave, second, size, lane);
-        let old = lds_atomic(wave, kind.operation(), size, u64::from(*address), value, comparand);
+        let old = lds_atomic(
+            wave,
+            kind.operation(),
+            size,
+            u64::from(*address),
+            value,
+            comparand,
+        );
         wave.spare[0].0[lane] = old as u32;
         wave.spare[1].0[lane] = (old >> 32) as u32;
     }
@@ -69,7 +81,14 @@ fn shared_atomic(wave: &mut Wave, kind: Kind, lanes: u64, addresses: &[u32; 64],
 
 /// One atomic on LDS; returns the old value.
 #[inline(always)]
-pub(crate) fn lds_atomic(wave: &mut Wave, operation: Rmw, size: Size, address: u64, data: u64, second: u64) -> u64 {
+pub(crate) fn lds_atomic(
+    wave: &mut Wave,
+    operation: Rmw,
+    size: Size,
+    address: u64,
+    data: u64,
+    second: u64,
+) -> u64 {
     let lds = &mut wave.env.lds;
     match size {
         Size::B32 => {

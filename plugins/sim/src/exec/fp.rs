@@ -76,7 +76,11 @@ fn same<T: Ieee>(a: T, b: T) -> bool {
 /// `result`, or the quieted signalling NaN among the operands under IEEE rules.
 #[inline(always)]
 fn quieted<T: Ieee>(mode: Mode, a: T, b: T, result: T) -> T {
-    let result = if mode.ieee() && b.signalling() { b.quiet() } else { result };
+    let result = if mode.ieee() && b.signalling() {
+        b.quiet()
+    } else {
+        result
+    };
     if mode.ieee() && a.signalling() {
         a.quiet()
     } else {
@@ -150,7 +154,11 @@ fn keep_signal(value: Half) -> f32 {
 #[inline(always)]
 pub(crate) fn flush32(value: f32) -> f32 {
     let bits = value.to_bits();
-    f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
+    f32::from_bits(if bits & 0x7f80_0000 == 0 {
+        bits & 0x8000_0000
+    } else {
+        bits
+    })
 }
 
 /// Two to the power of `n`, for `n` within the exponent range of doubles.
@@ -306,7 +314,11 @@ pub(crate) fn class(bits: u64, mantissa: u32, exponent: u32) -> u32 {
     };
     let class = if negative { 2 + magnitude } else { 9 - magnitude };
     let nan = u32::from(fraction >> (mantissa - 1) & 1 != 0);
-    1 << if field == full && fraction != 0 { nan } else { class }
+    1 << if field == full && fraction != 0 {
+        nan
+    } else {
+        class
+    }
 }
 
 /// `v_div_scale_f32`: numerator or denominator (`s0`), scaled so that the division steps cannot
@@ -394,12 +406,8 @@ pub(crate) fn div_fixup32(s0: f32, s1: f32, s2: f32) -> f32 {
         f32::from_bits(0xffc0_0000)
     } else if s1 == 0.0 || s2.is_infinite() {
         signed(f32::INFINITY)
-    } else if s1.is_infinite() || s2 == 0.0 {
+    } else if s1.is_infinite() || s2 == 0.0 || exponent(s2) - exponent(s1) < -150 {
         signed(0.0)
-    } else if exponent(s2) - exponent(s1) < -150 {
-        signed(0.0)
-    } else if exponent(s1) == 255 {
-        signed(f32::INFINITY)
     } else if s0.is_nan() {
         signed(f32::INFINITY)
     } else {
@@ -421,9 +429,7 @@ pub(crate) fn div_fixup64(s0: f64, s1: f64, s2: f64) -> f64 {
         f64::from_bits(0xfff8_0000_0000_0000)
     } else if s1 == 0.0 || s2.is_infinite() {
         signed(f64::INFINITY)
-    } else if s1.is_infinite() || s2 == 0.0 {
-        signed(0.0)
-    } else if exponent(s2) - exponent(s1) < -1075 {
+    } else if s1.is_infinite() || s2 == 0.0 || exponent(s2) - exponent(s1) < -1075 {
         signed(0.0)
     } else if s0.is_nan() {
         signed(f64::INFINITY)

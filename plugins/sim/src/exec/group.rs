@@ -22,6 +22,10 @@ const BUDGET: u32 = 20_000;
 /// A worker thread's own memory: waves to reuse, views of device memory and code.
 #[derive(Default)]
 pub struct Arena {
+    #[expect(
+        clippy::vec_box,
+        reason = "waves move between here and groups; they are large"
+    )]
     idle_waves: Vec<Box<Wave>>,
     env: Box<Env>,
     lookup: ChunkLookup,
@@ -99,7 +103,12 @@ enum State {
 /// # Errors
 ///
 /// The fault that ended the group; its other waves are gone as well.
-pub fn run_group(dispatch: &Dispatch<'_>, id: [u32; 3], arena: &mut Arena, scratch_slot: u32) -> Result<GroupOutcome, Fault> {
+pub fn run_group(
+    dispatch: &Dispatch<'_>,
+    id: [u32; 3],
+    arena: &mut Arena,
+    scratch_slot: u32,
+) -> Result<GroupOutcome, Fault> {
     let shape = GroupShape::new(dispatch, id);
     let mut lds = std::mem::take(&mut arena.env.lds);
     lds.reset(dispatch.group_segment_bytes as usize);
@@ -107,7 +116,10 @@ pub fn run_group(dispatch: &Dispatch<'_>, id: [u32; 3], arena: &mut Arena, scrat
         .map(|number| {
             let mut wave = arena.idle_waves.pop().unwrap_or_else(Wave::new);
             launch(&mut wave, dispatch, id, &shape, number, scratch_slot);
-            Member { wave, state: State::Ready }
+            Member {
+                wave,
+                state: State::Ready,
+            }
         })
         .collect();
     resume_group(dispatch, SuspendedGroup { id, waves, lds }, arena)
@@ -118,7 +130,11 @@ pub fn run_group(dispatch: &Dispatch<'_>, id: [u32; 3], arena: &mut Arena, scrat
 /// # Errors
 ///
 /// The fault that ended the group; its other waves are gone as well.
-pub fn resume_group(dispatch: &Dispatch<'_>, mut group: SuspendedGroup, arena: &mut Arena) -> Result<GroupOutcome, Fault> {
+pub fn resume_group(
+    dispatch: &Dispatch<'_>,
+    mut group: SuspendedGroup,
+    arena: &mut Arena,
+) -> Result<GroupOutcome, Fault> {
     arena.lookup.attach(dispatch.code);
     prepare(&mut arena.env, dispatch, &mut group);
     let result = run_waves(dispatch, &mut group, arena);
@@ -157,11 +173,17 @@ fn prepare(env: &mut Env, dispatch: &Dispatch<'_>, group: &mut SuspendedGroup) {
 /// Takes a finished group's waves and LDS back.
 fn release(arena: &mut Arena, group: SuspendedGroup) {
     arena.env.lds = group.lds;
-    arena.idle_waves.extend(group.waves.into_iter().map(|member| member.wave));
+    arena
+        .idle_waves
+        .extend(group.waves.into_iter().map(|member| member.wave));
 }
 
 /// Runs waves until all have ended (`None`) or the group should yield (whether it is idle).
-fn run_waves(dispatch: &Dispatch<'_>, group: &mut SuspendedGroup, arena: &mut Arena) -> Result<Option<bool>, Fault> {
+fn run_waves(
+    dispatch: &Dispatch<'_>,
+    group: &mut SuspendedGroup,
+    arena: &mut Arena,
+) -> Result<Option<bool>, Fault> {
     let observed = dispatch.host.observes();
     loop {
         let (mut spent, mut slept, mut progressed) = (false, false, false);
@@ -271,7 +293,11 @@ impl Turn<'_> {
     /// Runs the wave until it leaves the chunk (`None`) or gives up its turn. `CAREFUL` loops observe and
     /// apply relative indexing.
     #[inline(always)]
-    fn run_chunk<const CAREFUL: bool>(&mut self, wave: &mut Wave, chunk: &Chunk) -> Result<Option<Exit>, Fault> {
+    fn run_chunk<const CAREFUL: bool>(
+        &mut self,
+        wave: &mut Wave,
+        chunk: &Chunk,
+    ) -> Result<Option<Exit>, Fault> {
         let mut index = ((wave.pc - chunk.base) / 4) as usize;
         loop {
             let op = &chunk.ops[index];
@@ -312,7 +338,14 @@ impl Turn<'_> {
 
     /// Acts on anything but plain continuation.
     #[inline(always)]
-    fn turn_to(&mut self, wave: &mut Wave, chunk: &Chunk, index: usize, op: &Op, flow: Flow) -> Result<Next, Fault> {
+    fn turn_to(
+        &mut self,
+        wave: &mut Wave,
+        chunk: &Chunk,
+        index: usize,
+        op: &Op,
+        flow: Flow,
+    ) -> Result<Next, Fault> {
         match flow {
             Flow::Next => Ok(Next::Here(op.next.into())),
             Flow::Jump => {
@@ -325,7 +358,11 @@ impl Turn<'_> {
             }
             Flow::Far => {
                 self.budget -= 1;
-                Ok(if self.budget == 0 { Next::Leave(Exit::Budget) } else { Next::Elsewhere })
+                Ok(if self.budget == 0 {
+                    Next::Leave(Exit::Budget)
+                } else {
+                    Next::Elsewhere
+                })
             }
             _ => self.leave(wave, chunk, index, op, flow),
         }
@@ -333,7 +370,14 @@ impl Turn<'_> {
 
     /// The rarer ways out.
     #[cold]
-    fn leave(&self, wave: &mut Wave, chunk: &Chunk, index: usize, op: &Op, flow: Flow) -> Result<Next, Fault> {
+    fn leave(
+        &self,
+        wave: &mut Wave,
+        chunk: &Chunk,
+        index: usize,
+        op: &Op,
+        flow: Flow,
+    ) -> Result<Next, Fault> {
         let next = usize::from(op.next);
         wave.pc = chunk.pc(next);
         match flow {
@@ -363,8 +407,21 @@ fn call(wave: &mut Wave, op: &Op) -> Flow {
 fn fault(wave: &Wave, chunk: &Chunk, index: usize) -> Fault {
     let pc = chunk.pc(index);
     match wave.stop {
-        Some(Stop::Memory { address, write, reason }) => Fault::Memory { address, write, reason, pc },
-        Some(Stop::Illegal { word }) => Fault::IllegalInstruction { pc, word, mnemonic: chunk.unimplemented(pc) },
+        Some(Stop::Memory {
+            address,
+            write,
+            reason,
+        }) => Fault::Memory {
+            address,
+            write,
+            reason,
+            pc,
+        },
+        Some(Stop::Illegal { word }) => Fault::IllegalInstruction {
+            pc,
+            word,
+            mnemonic: chunk.unimplemented(pc),
+        },
         Some(Stop::Trap { id }) => Fault::Trap { id, pc },
         Some(Stop::EndOfCode) | None => Fault::EndOfCode { pc },
     }

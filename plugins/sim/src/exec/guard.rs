@@ -240,9 +240,24 @@ unsafe extern "C" {
     fn hansa_sim_guard_gather32(rows: *mut u32, addresses: *const u64, lanes: u64, displacement: u64) -> u64;
     fn hansa_sim_guard_gather16(rows: *mut u32, addresses: *const u64, lanes: u64, displacement: u64) -> u64;
     fn hansa_sim_guard_gather8(rows: *mut u32, addresses: *const u64, lanes: u64, displacement: u64) -> u64;
-    fn hansa_sim_guard_scatter32(rows: *const u32, addresses: *const u64, lanes: u64, displacement: u64) -> u64;
-    fn hansa_sim_guard_scatter16(rows: *const u32, addresses: *const u64, lanes: u64, displacement: u64) -> u64;
-    fn hansa_sim_guard_scatter8(rows: *const u32, addresses: *const u64, lanes: u64, displacement: u64) -> u64;
+    fn hansa_sim_guard_scatter32(
+        rows: *const u32,
+        addresses: *const u64,
+        lanes: u64,
+        displacement: u64,
+    ) -> u64;
+    fn hansa_sim_guard_scatter16(
+        rows: *const u32,
+        addresses: *const u64,
+        lanes: u64,
+        displacement: u64,
+    ) -> u64;
+    fn hansa_sim_guard_scatter8(
+        rows: *const u32,
+        addresses: *const u64,
+        lanes: u64,
+        displacement: u64,
+    ) -> u64;
     fn hansa_sim_guard_load32(address: u64, value: *mut u64) -> u64;
     fn hansa_sim_guard_load64(address: u64, value: *mut u64) -> u64;
     fn hansa_sim_guard_add32(address: u64, value: *mut u64) -> u64;
@@ -307,7 +322,13 @@ pub(crate) fn write(to: u64, from: &[u32]) -> Result<(), Unmapped> {
 }
 
 /// Loads each lane of `lanes` from its address plus `displacement`, zero-extended.
-pub(crate) fn gather(width: Width, row: &mut [u32; 64], addresses: &[u64; 64], lanes: u64, displacement: u64) -> Result<(), Unmapped> {
+pub(crate) fn gather(
+    width: Width,
+    row: &mut [u32; 64],
+    addresses: &[u64; 64],
+    lanes: u64,
+    displacement: u64,
+) -> Result<(), Unmapped> {
     let routine = match width {
         Width::Byte => hansa_sim_guard_gather8,
         Width::Short => hansa_sim_guard_gather16,
@@ -319,7 +340,13 @@ pub(crate) fn gather(width: Width, row: &mut [u32; 64], addresses: &[u64; 64], l
 
 /// Stores each lane of `lanes` to its address plus `displacement`. The caller has established that
 /// the device may write there.
-pub(crate) fn scatter(width: Width, row: &[u32; 64], addresses: &[u64; 64], lanes: u64, displacement: u64) -> Result<(), Unmapped> {
+pub(crate) fn scatter(
+    width: Width,
+    row: &[u32; 64],
+    addresses: &[u64; 64],
+    lanes: u64,
+    displacement: u64,
+) -> Result<(), Unmapped> {
     let routine = match width {
         Width::Byte => hansa_sim_guard_scatter8,
         Width::Short => hansa_sim_guard_scatter16,
@@ -375,7 +402,12 @@ pub(crate) fn exchange(size: Size, address: u64, mut value: u64) -> Result<u64, 
 
 /// Replaces a value if it is `expected`, and returns the old one. The caller has established that the
 /// device may write there.
-pub(crate) fn compare_exchange(size: Size, address: u64, mut expected: u64, new: u64) -> Result<u64, Unmapped> {
+pub(crate) fn compare_exchange(
+    size: Size,
+    address: u64,
+    mut expected: u64,
+    new: u64,
+) -> Result<u64, Unmapped> {
     let routine = match size {
         Size::B32 => hansa_sim_guard_compare_exchange32,
         Size::B64 => hansa_sim_guard_compare_exchange64,
@@ -459,10 +491,15 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_
     // SAFETY: the kernel passes a valid ucontext to a handler installed with SA_SIGINFO.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let pc = registers[libc::REG_RIP as usize] as usize;
-    let (begin, end) = (hansa_sim_guard_begin as *const () as usize, hansa_sim_guard_end as *const () as usize);
+    let (begin, end) = (
+        hansa_sim_guard_begin as *const () as usize,
+        hansa_sim_guard_end as *const () as usize,
+    );
     if (begin..end).contains(&pc) {
-        // SAFETY: the kernel passes a valid siginfo, and these signals have an address.
-        let address = unsafe { (*info).si_addr() } as i64;
+        // SAFETY: the kernel passes a valid siginfo.
+        let info = unsafe { &*info };
+        // SAFETY: these signals have an address.
+        let address = unsafe { info.si_addr() } as i64;
         registers[libc::REG_RAX as usize] = if address == 0 { 1 } else { address };
         registers[libc::REG_RIP as usize] = hansa_sim_guard_fixup as *const () as i64;
         return;
@@ -476,7 +513,8 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_
         }
         _ if flags & libc::SA_SIGINFO != 0 => {
             // SAFETY: the program installed this address as a handler with three arguments.
-            let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) = unsafe { std::mem::transmute(handler) };
+            let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) =
+                unsafe { std::mem::transmute(handler) };
             handler(signal, info, context);
         }
         _ => {
@@ -494,7 +532,16 @@ mod tests {
     /// A page that nobody may touch.
     fn forbidden_page() -> u64 {
         // SAFETY: a fresh anonymous mapping at an address of the kernel's choice.
-        let page = unsafe { libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
+        let page = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                4096,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
         assert_ne!(page, libc::MAP_FAILED);
         page as u64
     }
@@ -508,8 +555,14 @@ mod tests {
         assert_eq!(write(page + 8, &row), Err(Unmapped(page + 8)));
         let mut addresses = [row.as_ptr() as u64; 64];
         addresses[3] = page + 12;
-        assert_eq!(gather(Width::Dword, &mut [0; 64], &addresses, !0, 4), Err(Unmapped(page + 16)));
-        assert_eq!(scatter(Width::Byte, &row, &addresses, 8, 0), Err(Unmapped(page + 12)));
+        assert_eq!(
+            gather(Width::Dword, &mut [0; 64], &addresses, !0, 4),
+            Err(Unmapped(page + 16))
+        );
+        assert_eq!(
+            scatter(Width::Byte, &row, &addresses, 8, 0),
+            Err(Unmapped(page + 12))
+        );
         assert_eq!(fetch_add(Size::B64, page, 1), Err(Unmapped(page)));
         assert_eq!(exchange(Size::B32, page, 1), Err(Unmapped(page)));
         assert_eq!(compare_exchange(Size::B32, page, 1, 2), Err(Unmapped(page)));

@@ -33,7 +33,11 @@ fn read_lane(wave: &mut Wave, op: &Op) -> Flow {
 fn read_first_lane(wave: &mut Wave, op: &Op) -> Flow {
     wave.set_s64(LITERAL, op.x);
     let exec = wave.exec();
-    let lane = if exec == 0 { 0 } else { exec.trailing_zeros() as usize };
+    let lane = if exec == 0 {
+        0
+    } else {
+        exec.trailing_zeros() as usize
+    };
     wave.s[slot(op.d)] = lane_of(wave, op.a, lane);
     Flow::Next
 }

@@ -24,15 +24,28 @@ impl GroupShape {
     pub(crate) fn new(dispatch: &Dispatch<'_>, id: [u32; 3]) -> Self {
         let size: [u32; 3] = std::array::from_fn(|i| {
             let full = u32::from(dispatch.workgroup[i]);
-            dispatch.grid[i].saturating_sub(id[i].saturating_mul(full)).min(full)
+            dispatch.grid[i]
+                .saturating_sub(id[i].saturating_mul(full))
+                .min(full)
         });
         let items = size.iter().product();
-        Self { size, items, waves: items.div_ceil(LANES as u32) }
+        Self {
+            size,
+            items,
+            waves: items.div_ceil(LANES as u32),
+        }
     }
 }
 
 /// Brings wave `number` of a group into its initial state.
-pub(crate) fn launch(wave: &mut Wave, dispatch: &Dispatch<'_>, group: [u32; 3], shape: &GroupShape, number: u32, scratch_slot: u32) {
+pub(crate) fn launch(
+    wave: &mut Wave,
+    dispatch: &Dispatch<'_>,
+    group: [u32; 3],
+    shape: &GroupShape,
+    number: u32,
+    scratch_slot: u32,
+) {
     let kernel = &dispatch.descriptor;
     wave.s[..128].fill(0);
     wave.scc = false;
@@ -59,7 +72,14 @@ pub(crate) fn launch(wave: &mut Wave, dispatch: &Dispatch<'_>, group: [u32; 3], 
 }
 
 /// User SGPRs, then system SGPRs.
-fn scalar_registers(wave: &mut Wave, dispatch: &Dispatch<'_>, group: [u32; 3], shape: &GroupShape, number: u32, scratch_slot: u32) {
+fn scalar_registers(
+    wave: &mut Wave,
+    dispatch: &Dispatch<'_>,
+    group: [u32; 3],
+    shape: &GroupShape,
+    number: u32,
+    scratch_slot: u32,
+) {
     let kernel = &dispatch.descriptor;
     let mut at = 0;
     let mut put = |wave: &mut Wave, values: &[u32]| {
@@ -98,7 +118,10 @@ fn scalar_registers(wave: &mut Wave, dispatch: &Dispatch<'_>, group: [u32; 3], s
         put(wave, u32::from(number == 0) << 31 | shape.waves & 63);
     }
     if kernel.rsrc2 & 1 != 0 {
-        put(wave, (scratch_slot + number).wrapping_mul(dispatch.scratch.wave_bytes));
+        put(
+            wave,
+            (scratch_slot + number).wrapping_mul(dispatch.scratch.wave_bytes),
+        );
     }
 }
 

@@ -42,7 +42,8 @@ impl Lds {
     /// The 16 bits at `address`.
     #[inline(always)]
     pub(crate) fn read16(&self, address: u64) -> u32 {
-        self.get(address).map_or(0, |bytes| u16::from_le_bytes(bytes).into())
+        self.get(address)
+            .map_or(0, |bytes| u16::from_le_bytes(bytes).into())
     }
 
     /// The dword at `address`.
@@ -90,7 +91,9 @@ impl Lds {
     /// 64 consecutive dwords from `address`, if all are inside.
     #[inline(always)]
     pub(crate) fn row_mut(&mut self, address: u64) -> Option<&mut [u8; 256]> {
-        self.bytes.get_mut(usize::try_from(address).ok()?..)?.first_chunk_mut()
+        self.bytes
+            .get_mut(usize::try_from(address).ok()?..)?
+            .first_chunk_mut()
     }
 }
 
@@ -105,7 +108,10 @@ mod tests {
         lds.write32(12, 0x0403_0201);
         lds.write32(13, !0);
         lds.write64(u64::MAX, !0);
-        assert_eq!((lds.read32(12), lds.read32(13), lds.read64(8)), (0x0403_0201, 0, 0x0403_0201_0000_0000));
+        assert_eq!(
+            (lds.read32(12), lds.read32(13), lds.read64(8)),
+            (0x0403_0201, 0, 0x0403_0201_0000_0000)
+        );
         assert_eq!((lds.read8(15), lds.read8(16), lds.read16(13)), (4, 0, 0x0302));
         assert!(lds.row(0).is_none());
     }

@@ -45,20 +45,29 @@ static LANE_BY_LANE: LazyLock<HashMap<&'static str, &'static Entry>> = LazyLock:
     tables.flatten().map(|entry| (entry.name, entry)).collect()
 });
 
-static ACROSS_LANES: LazyLock<HashMap<&'static str, Versions>> = LazyLock::new(|| lane::TABLE.iter().chain(vop3p::CUSTOM).copied().collect());
+static ACROSS_LANES: LazyLock<HashMap<&'static str, Versions>> =
+    LazyLock::new(|| lane::TABLE.iter().chain(vop3p::CUSTOM).copied().collect());
 
 static SCALARS: LazyLock<HashMap<&'static str, Handler>> = LazyLock::new(|| {
     let tables = [sop::SOP1, sop::SOP2, sop::SOPC, sop::SOPK, control::OTHERS];
     tables.into_iter().flatten().copied().collect()
 });
 
-static BRANCHES: LazyLock<HashMap<&'static str, Handler>> = LazyLock::new(|| control::BRANCHES.iter().copied().collect());
+static BRANCHES: LazyLock<HashMap<&'static str, Handler>> =
+    LazyLock::new(|| control::BRANCHES.iter().copied().collect());
 
-static JUMPS: LazyLock<HashMap<&'static str, Handler>> = LazyLock::new(|| control::JUMPS.iter().copied().collect());
+static JUMPS: LazyLock<HashMap<&'static str, Handler>> =
+    LazyLock::new(|| control::JUMPS.iter().copied().collect());
 
 /// Half operations of GFX9 that keep the half of their destination that they do not write; all others
 /// clear it.
-const KEEP_HALF: [&str; 5] = ["v_mad_f16", "v_mad_u16", "v_mad_i16", "v_fma_f16", "v_div_fixup_f16"];
+const KEEP_HALF: [&str; 5] = [
+    "v_mad_f16",
+    "v_mad_u16",
+    "v_mad_i16",
+    "v_fma_f16",
+    "v_div_fixup_f16",
+];
 
 /// Vector operations that relative VGPR indexing leaves alone.
 const NOT_INDEXED: [&str; 3] = ["v_readlane_b32", "v_readfirstlane_b32", "v_writelane_b32"];
@@ -116,7 +125,17 @@ pub(crate) fn lower(inst: &Inst, place: Place) -> Option<Lowered> {
 
 /// An operation with nothing filled in but its handler.
 pub(crate) fn blank(run: Handler) -> Op {
-    Op { run, x: 0, d: SCALAR + slot::SINK as u16, a: 0, b: 0, c: 0, next: 0, e: 0, f: 0 }
+    Op {
+        run,
+        x: 0,
+        d: SCALAR + slot::SINK as u16,
+        a: 0,
+        b: 0,
+        c: 0,
+        next: 0,
+        e: 0,
+        f: 0,
+    }
 }
 
 fn version(versions: Versions, level: Level) -> Handler {
@@ -163,7 +182,10 @@ fn scalar(inst: &Inst, place: Place) -> Option<Op> {
         let target = next.wrapping_add_signed(4 * i64::from(inst.imm));
         let local = target.wrapping_sub(place.chunk) / 4;
         let inside = target >= place.chunk && local < place.slots;
-        return Some(Op { a: if inside { local as u16 } else { FAR }, ..filled(*run, target) });
+        return Some(Op {
+            a: if inside { local as u16 } else { FAR },
+            ..filled(*run, target)
+        });
     }
     if let Some(run) = JUMPS.get(name) {
         return Some(filled(*run, next));
@@ -190,7 +212,14 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
     let name = inst.row.name;
     let (codes, literal) = sources(inst);
     let packed = inst.row.family == Family::Vop3p;
-    let ext = if packed { Ext::packed(&inst.mods, inst.src.iter().filter(|source| **source != Operand::None).count()) } else { Ext::new(&inst.mods) };
+    let ext = if packed {
+        Ext::packed(
+            &inst.mods,
+            inst.src.iter().filter(|source| **source != Operand::None).count(),
+        )
+    } else {
+        Ext::new(&inst.mods)
+    };
     let shaped = if ext.is_none() { 0 } else { SHAPED };
     let mut op = Op {
         x: literal.unwrap_or(ext.0),
@@ -213,7 +242,8 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
     }
     let entry = LANE_BY_LANE.get(compare_name(name).as_str())?;
     let forms = &entry.forms;
-    let mask_slot = |operand| slot::code(operand, inst.row.sdst.ty).map_or(SCALAR + slot::SINK as u16, |(code, _)| code);
+    let mask_slot =
+        |operand| slot::code(operand, inst.row.sdst.ty).map_or(SCALAR + slot::SINK as u16, |(code, _)| code);
     match forms.shape {
         Shape::Lane => {}
         Shape::Test => {
@@ -227,8 +257,13 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
     if KEEP_HALF.contains(&name) {
         op.e |= flag::KEEP_HALF;
     }
-    let scalars = [op.a, op.b, op.c].into_iter().enumerate().take(if forms.mask_in { 2 } else { 3 });
-    let which = scalars.filter(|(_, code)| is_scalar(*code)).fold(0, |bits, (i, _)| bits | 1 << i);
+    let scalars = [op.a, op.b, op.c]
+        .into_iter()
+        .enumerate()
+        .take(if forms.mask_in { 2 } else { 3 });
+    let which = scalars
+        .filter(|(_, code)| is_scalar(*code))
+        .fold(0, |bits, (i, _)| bits | 1 << i);
     let fast = forms.fast[which].filter(|_| ext.is_none() && op.e & flag::KEEP_HALF == 0);
     op.run = version(fast.unwrap_or(forms.slow), place.level);
     Some(op)
@@ -309,8 +344,17 @@ mod tests {
 
     #[test]
     fn every_table_row_names_an_instruction() {
-        let known: Vec<&str> = Target::ALL.into_iter().flat_map(rows_of).map(|row| row.name).collect();
-        for name in LANE_BY_LANE.keys().chain(ACROSS_LANES.keys()).chain(SCALARS.keys()).chain(BRANCHES.keys()) {
+        let known: Vec<&str> = Target::ALL
+            .into_iter()
+            .flat_map(rows_of)
+            .map(|row| row.name)
+            .collect();
+        for name in LANE_BY_LANE
+            .keys()
+            .chain(ACROSS_LANES.keys())
+            .chain(SCALARS.keys())
+            .chain(BRANCHES.keys())
+        {
             assert!(known.contains(name), "{name} is in no instruction table");
         }
     }

@@ -23,11 +23,23 @@ pub struct Access {
 
 impl Access {
     /// Loads only.
-    pub const READ: Self = Self { read: true, write: false, execute: false };
+    pub const READ: Self = Self {
+        read: true,
+        write: false,
+        execute: false,
+    };
     /// Loads and stores.
-    pub const READ_WRITE: Self = Self { read: true, write: true, execute: false };
+    pub const READ_WRITE: Self = Self {
+        read: true,
+        write: true,
+        execute: false,
+    };
     /// Everything.
-    pub const ALL: Self = Self { read: true, write: true, execute: true };
+    pub const ALL: Self = Self {
+        read: true,
+        write: true,
+        execute: true,
+    };
 }
 
 /// A range of device memory.
@@ -127,7 +139,11 @@ fn find(table: &[Mapping], address: u64) -> Option<Mapping> {
     (address < mapping.end).then_some(mapping)
 }
 
-const NOWHERE: Mapping = Mapping { start: 1, end: 0, access: Access::READ };
+const NOWHERE: Mapping = Mapping {
+    start: 1,
+    end: 0,
+    access: Access::READ,
+};
 
 /// One worker's cached view of an [`AddressSpace`].
 #[derive(Debug)]
@@ -179,7 +195,11 @@ impl View {
         let end = start.wrapping_add(bytes);
         for hit in &self.hits {
             // `start < end` fails for ranges that wrap.
-            if hit.start <= start && end <= hit.end && start < end && if write { hit.access.write } else { hit.access.read } {
+            if hit.start <= start
+                && end <= hit.end
+                && start < end
+                && if write { hit.access.write } else { hit.access.read }
+            {
                 return Ok(());
             }
         }
@@ -192,7 +212,11 @@ impl View {
         let mut at = start;
         while at < end {
             let mapping = find(&self.table, at).ok_or((at, MemoryReason::NotMapped))?;
-            let allowed = if write { mapping.access.write } else { mapping.access.read };
+            let allowed = if write {
+                mapping.access.write
+            } else {
+                mapping.access.read
+            };
             if !allowed {
                 return Err((at, MemoryReason::NotAllowed));
             }
@@ -213,7 +237,10 @@ mod tests {
         space.map(0x1000, 0x3000, Access::READ_WRITE);
         space.map(0x2000, 0x1000, Access::READ);
         assert_eq!(space.mappings().len(), 3);
-        assert_eq!(space.find(0x2fff).map(|mapping| mapping.access), Some(Access::READ));
+        assert_eq!(
+            space.find(0x2fff).map(|mapping| mapping.access),
+            Some(Access::READ)
+        );
         space.unmap(0x1800, 0x1000);
         assert_eq!(space.find(0x1800), None);
         assert_eq!(space.find(0x17ff).map(|mapping| mapping.end), Some(0x1800));
@@ -225,14 +252,29 @@ mod tests {
     fn a_view_sees_changes_and_permissions() {
         let space = Arc::new(AddressSpace::new());
         let mut view = View::new(Arc::clone(&space));
-        assert_eq!(view.check(0x1000, 4, false), Err((0x1000, MemoryReason::NotMapped)));
+        assert_eq!(
+            view.check(0x1000, 4, false),
+            Err((0x1000, MemoryReason::NotMapped))
+        );
         space.map(0x1000, 0x1000, Access::READ);
         space.map(0x2000, 0x1000, Access::READ_WRITE);
         assert_eq!(view.check(0x1ff0, 0x20, false), Ok(()));
-        assert_eq!(view.check(0x1ff0, 0x20, true), Err((0x1ff0, MemoryReason::NotAllowed)));
-        assert_eq!(view.check(0x2ff0, 0x20, true), Err((0x3000, MemoryReason::NotMapped)));
+        assert_eq!(
+            view.check(0x1ff0, 0x20, true),
+            Err((0x1ff0, MemoryReason::NotAllowed))
+        );
+        assert_eq!(
+            view.check(0x2ff0, 0x20, true),
+            Err((0x3000, MemoryReason::NotMapped))
+        );
         space.unmap(0x1000, 0x1000);
-        assert_eq!(view.check(0x1000, 4, false), Err((0x1000, MemoryReason::NotMapped)));
-        assert_eq!(view.check(u64::MAX - 1, 8, false), Err((u64::MAX - 1, MemoryReason::NotMapped)));
+        assert_eq!(
+            view.check(0x1000, 4, false),
+            Err((0x1000, MemoryReason::NotMapped))
+        );
+        assert_eq!(
+            view.check(u64::MAX - 1, 8, false),
+            Err((u64::MAX - 1, MemoryReason::NotMapped))
+        );
     }
 }

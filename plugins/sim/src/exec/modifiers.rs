@@ -172,7 +172,9 @@ pub(crate) fn fetch(wave: &mut Wave, op: &Op, ext: Ext, kinds: [Kind; 3]) -> u64
 
 /// Applies selection, flushing, absolute value and negation to one source.
 fn shape(rows: &mut [Box<Row>], source: usize, kind: Kind, ext: Ext, mode: Mode) {
-    let [low, high] = rows else { unreachable!("a source has two rows") };
+    let [low, high] = rows else {
+        unreachable!("a source has two rows")
+    };
     if ext.is_sdwa() && source < 2 {
         let sel = ext.bits(21 + 3 * source as u32, 3);
         select(low, sel, ext.bits(27 + source as u32, 1) != 0);
@@ -243,7 +245,11 @@ fn select(row: &mut Row, sel: u64, sign_extend: bool) {
     let up = 32 - width;
     for lane in &mut row.0 {
         let part = (*lane >> shift) << up;
-        *lane = if sign_extend { (part as i32 >> up) as u32 } else { part >> up };
+        *lane = if sign_extend {
+            (part as i32 >> up) as u32
+        } else {
+            part >> up
+        };
     }
 }
 
@@ -304,8 +310,8 @@ pub(crate) fn dpp_source(ctrl: u64, lane: usize) -> Option<usize> {
         0x134 => Some((lane + 1) & 63),
         0x138 => (lane > 0).then(|| lane - 1),
         0x13c => Some((lane + 63) & 63),
-        0x140 => Some(row | 15 - within),
-        0x141 => Some(lane & !7 | 7 - (lane & 7)),
+        0x140 => Some(row | (15 - within)),
+        0x141 => Some(lane & !7 | (7 - (lane & 7))),
         0x142 => (lane >= 16).then(|| row - 1),
         0x143 => (lane >= 32).then_some(31),
         0x150..=0x15f => Some(row | amount),
@@ -338,21 +344,38 @@ pub(crate) fn store(wave: &mut Wave, op: &Op, ext: Ext, kind: Kind, lanes: u64) 
     flush(low, high, kind, mode.flush32_out(), mode.flush64_out());
     match kind {
         Kind::F32 => {
-            let omod = if mode.ieee() || !mode.flush32_out() { 0 } else { ext.omod() };
+            let omod = if mode.ieee() || !mode.flush32_out() {
+                0
+            } else {
+                ext.omod()
+            };
             for lane in &mut low.0 {
                 *lane = finish32(f32::from_bits(*lane), omod, ext.clamp(), mode).to_bits();
             }
         }
         Kind::F16 => {
-            let omod = if mode.ieee() || !mode.flush64_out() { 0 } else { ext.omod() };
+            let omod = if mode.ieee() || !mode.flush64_out() {
+                0
+            } else {
+                ext.omod()
+            };
             for lane in &mut low.0 {
-                let value = finish32(super::scalar_float::Half(*lane as u16).wide(), omod, ext.clamp(), mode);
+                let value = finish32(
+                    super::scalar_float::Half(*lane as u16).wide(),
+                    omod,
+                    ext.clamp(),
+                    mode,
+                );
                 *lane = super::scalar_float::Half::nearest(value).0.into();
             }
             flush(low, high, kind, false, omod != 0);
         }
         Kind::F64 => {
-            let omod = if mode.ieee() || !mode.flush64_out() { 0 } else { ext.omod() };
+            let omod = if mode.ieee() || !mode.flush64_out() {
+                0
+            } else {
+                ext.omod()
+            };
             for (low, high) in low.0.iter_mut().zip(&mut high.0) {
                 let bits = u64::from(*low) | u64::from(*high) << 32;
                 let bits = finish64(f64::from_bits(bits), omod, ext.clamp(), mode).to_bits();
@@ -411,7 +434,11 @@ fn place(wave: &mut Wave, op: &Op, ext: Ext, kind: Kind) {
     } else if kind.is_half() && (ext.high_half(3) || op.e & flag::KEEP_HALF != 0) {
         let high = ext.high_half(3);
         for (new, old) in new.0.iter_mut().zip(&old.0) {
-            *new = if high { *new << 16 | old & 0xffff } else { *new & 0xffff | old & 0xffff_0000 };
+            *new = if high {
+                *new << 16 | old & 0xffff
+            } else {
+                *new & 0xffff | old & 0xffff_0000
+            };
         }
     }
 }
@@ -423,13 +450,23 @@ pub(crate) fn finish32(value: f32, omod: u64, clamp: bool, mode: Mode) -> f32 {
         2 => value * 4.0 + 0.0,
         3 => {
             let half = value * 0.5;
-            if half.abs() < f32::MIN_POSITIVE { 0.0 } else { half }
+            if half.abs() < f32::MIN_POSITIVE {
+                0.0
+            } else {
+                half
+            }
         }
         _ => value,
     };
     match () {
         () if !clamp => scaled,
-        () if scaled.is_nan() => if mode.dx10_clamp() { 0.0 } else { scaled },
+        () if scaled.is_nan() => {
+            if mode.dx10_clamp() {
+                0.0
+            } else {
+                scaled
+            }
+        }
         () if scaled > 0.0 => scaled.min(1.0),
         () => 0.0,
     }
@@ -442,13 +479,23 @@ pub(crate) fn finish64(value: f64, omod: u64, clamp: bool, mode: Mode) -> f64 {
         2 => value * 4.0 + 0.0,
         3 => {
             let half = value * 0.5;
-            if half.abs() < f64::MIN_POSITIVE { 0.0 } else { half }
+            if half.abs() < f64::MIN_POSITIVE {
+                0.0
+            } else {
+                half
+            }
         }
         _ => value,
     };
     match () {
         () if !clamp => scaled,
-        () if scaled.is_nan() => if mode.dx10_clamp() { 0.0 } else { scaled },
+        () if scaled.is_nan() => {
+            if mode.dx10_clamp() {
+                0.0
+            } else {
+                scaled
+            }
+        }
         () if scaled > 0.0 => scaled.min(1.0),
         () => 0.0,
     }

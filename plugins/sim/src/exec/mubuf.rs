@@ -40,7 +40,11 @@ pub(crate) fn addresses(wave: &mut Wave, op: &Op, resource: &Resource, bytes: u6
     for lane in 0..64 {
         let index = if idxen { wave.row(op.a).0[lane].into() } else { 0 };
         let offset_code = op.a + u16::from(idxen);
-        let offset = if offen { wave.row(offset_code).0[lane].into() } else { 0 };
+        let offset = if offen {
+            wave.row(offset_code).0[lane].into()
+        } else {
+            0
+        };
         let index = index + if resource.add_thread_id { lane as u64 } else { 0 };
         let place = resource.offset(index, offset + immediate);
         inside |= u64::from(resource.contains(index, place, bytes)) << lane;
@@ -52,7 +56,9 @@ pub(crate) fn addresses(wave: &mut Wave, op: &Op, resource: &Resource, bytes: u6
 /// The address of lane 0 when 64 lanes lie in consecutive dwords: scratch at a uniform offset.
 #[inline(always)]
 fn scratch_row(wave: &mut Wave, op: &Op, resource: &Resource, lanes: u64) -> Option<u64> {
-    if !(resource.swizzled && resource.add_thread_id && resource.index_stride == 64) || op.x & (bits::IDXEN | bits::LDS) != 0 {
+    if !(resource.swizzled && resource.add_thread_id && resource.index_stride == 64)
+        || op.x & (bits::IDXEN | bits::LDS) != 0
+    {
         return None;
     }
     let mut offset = op.x & 0xfff;
@@ -221,4 +227,3 @@ pub(crate) fn handler(name: &str, returns: bool) -> Option<(Versions, u16)> {
         _ => None,
     }
 }
-

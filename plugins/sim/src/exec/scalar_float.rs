@@ -38,11 +38,20 @@ pub(crate) struct Format {
 }
 
 /// Half precision.
-pub(crate) const F16: Format = Format { mantissa: 10, exponent: 5 };
+pub(crate) const F16: Format = Format {
+    mantissa: 10,
+    exponent: 5,
+};
 /// Single precision.
-pub(crate) const F32: Format = Format { mantissa: 23, exponent: 8 };
+pub(crate) const F32: Format = Format {
+    mantissa: 23,
+    exponent: 8,
+};
 /// Double precision.
-pub(crate) const F64: Format = Format { mantissa: 52, exponent: 11 };
+pub(crate) const F64: Format = Format {
+    mantissa: 52,
+    exponent: 11,
+};
 
 /// A finite number: sign, significand, and the exponent of the significand's lowest bit.
 #[derive(Debug, Clone, Copy)]
@@ -158,7 +167,10 @@ impl Format {
             exponent: a.exponent + b.exponent,
         };
         let exact = sum(product, c, round);
-        let scaled = Exact { exponent: exact.exponent + scale, ..exact };
+        let scaled = Exact {
+            exponent: exact.exponent + scale,
+            ..exact
+        };
         self.round(scaled, round)
     }
 }
@@ -190,7 +202,10 @@ pub(crate) const fn sum(a: Exact, b: Exact, round: Round) -> Exact {
         small.significand >> distance | lost as u128
     };
     if large.negative == small.negative {
-        return Exact { significand: large.significand + aligned, ..large };
+        return Exact {
+            significand: large.significand + aligned,
+            ..large
+        };
     }
     if large.significand == aligned {
         return Exact {
@@ -200,7 +215,10 @@ pub(crate) const fn sum(a: Exact, b: Exact, round: Round) -> Exact {
         };
     }
     if large.significand > aligned {
-        Exact { significand: large.significand - aligned, ..large }
+        Exact {
+            significand: large.significand - aligned,
+            ..large
+        }
     } else {
         Exact {
             negative: small.negative,
@@ -331,7 +349,11 @@ impl Half {
         let magnitude = (bits & 0x7fff) << 13;
         // Multiplication by 2^112 moves the exponent and normalises denormals.
         let scaled = (f32::from_bits(magnitude) * f32::from_bits(0x7780_0000)).to_bits();
-        let special = if magnitude >= 0x0f80_0000 { 0x7f80_0000 | magnitude } else { scaled };
+        let special = if magnitude >= 0x0f80_0000 {
+            0x7f80_0000 | magnitude
+        } else {
+            scaled
+        };
         f32::from_bits(special | (bits & 0x8000) << 16)
     }
 
@@ -342,8 +364,13 @@ impl Half {
         let sign = bits >> 16 & 0x8000;
         let magnitude = bits & 0x7fff_ffff;
         // Below 2^-14 the spacing is 2^-24: adding 0.5 leaves the result in the low bits.
-        let denormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
-        let normal = magnitude.wrapping_sub(0x3800_0000).wrapping_add(0xfff + (magnitude >> 13 & 1)) >> 13;
+        let denormal = (f32::from_bits(magnitude) + 0.5)
+            .to_bits()
+            .wrapping_sub(0x3f00_0000);
+        let normal = magnitude
+            .wrapping_sub(0x3800_0000)
+            .wrapping_add(0xfff + (magnitude >> 13 & 1))
+            >> 13;
         let nan = 0x7e00 | magnitude >> 13 & 0x3ff;
         let finite = if magnitude < 0x3880_0000 { denormal } else { normal };
         let finite = if magnitude >= 0x4780_0000 { 0x7c00 } else { finite };
@@ -455,7 +482,12 @@ mod tests {
             if !(a.is_finite() && b.is_finite() && c.is_finite()) {
                 continue;
             }
-            let ours = F32.fused(a.to_bits().into(), b.to_bits().into(), c.to_bits().into(), Round::Nearest);
+            let ours = F32.fused(
+                a.to_bits().into(),
+                b.to_bits().into(),
+                c.to_bits().into(),
+                Round::Nearest,
+            );
             assert_eq!(ours as u32, a.mul_add(b, c).to_bits(), "{a:e} * {b:e} + {c:e}");
             let wide = f64::from_bits(bits.next());
             if wide.is_finite() {
@@ -490,7 +522,10 @@ mod tests {
                 assert!(half.wide().is_nan() && back.is_nan());
             } else {
                 assert_eq!(back, half);
-                assert_eq!(u64::from(bits), F16.round(F32.exact(half.wide().to_bits().into()), Round::Nearest));
+                assert_eq!(
+                    u64::from(bits),
+                    F16.round(F32.exact(half.wide().to_bits().into()), Round::Nearest)
+                );
             }
             if bits & 0x7fff == 0x7c00 {
                 break;

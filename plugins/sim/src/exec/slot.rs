@@ -148,15 +148,21 @@ mod tests {
         let value = |operand, ty| {
             let (code, literal) = code(operand, ty).expect("present");
             let slot = usize::from(code - SCALAR);
-            literal.unwrap_or(u64::from(slots[slot]) | u64::from(slots[slot + 1]) << 32)
+            literal.unwrap_or_else(|| u64::from(slots[slot]) | u64::from(slots[slot + 1]) << 32)
         };
         assert_eq!(value(Operand::Int(-1), Ty::I64), !0);
         assert_eq!(value(Operand::Int(64), Ty::B32), 64);
         assert_eq!(value(Operand::Float(0x3f80_0000), Ty::F64), 1f64.to_bits());
-        assert_eq!(value(Operand::Float(0xc080_0000), Ty::F32) as u32, (-4f32).to_bits());
+        assert_eq!(
+            value(Operand::Float(0xc080_0000), Ty::F32) as u32,
+            (-4f32).to_bits()
+        );
         assert_eq!(value(Operand::Float(0x3f00_0000), Ty::F16) as u32, 0x3800);
         assert_eq!(value(Operand::Literal(0x3ff0_0000), Ty::F64), 1f64.to_bits());
         assert_eq!(value(Operand::Literal(0x8000_0000), Ty::B64), 0x8000_0000);
-        assert_eq!(value(Operand::Literal(0x8000_0000), Ty::I64), 0xffff_ffff_8000_0000);
+        assert_eq!(
+            value(Operand::Literal(0x8000_0000), Ty::I64),
+            0xffff_ffff_8000_0000
+        );
     }
 }

@@ -16,7 +16,11 @@ use super::wave::Wave;
 /// Register offset plus immediate.
 #[inline(always)]
 fn offset(wave: &Wave, op: &Op) -> u64 {
-    let register = if op.b == NO_ADDRESS { 0 } else { u64::from(wave.s[slot(op.b)]) };
+    let register = if op.b == NO_ADDRESS {
+        0
+    } else {
+        u64::from(wave.s[slot(op.b)])
+    };
     register.wrapping_add(op.x)
 }
 
@@ -52,7 +56,11 @@ fn scratch_load(wave: &mut Wave, op: &Op) -> Flow {
 }
 
 fn scratch_address(wave: &Wave, op: &Op) -> u64 {
-    let register = if op.b == NO_ADDRESS { 0 } else { u64::from(wave.s[slot(op.b)]) * 64 };
+    let register = if op.b == NO_ADDRESS {
+        0
+    } else {
+        u64::from(wave.s[slot(op.b)]) * 64
+    };
     wave.s64(FLAT_SCRATCH)
         .wrapping_add(wave.s64(slot(op.a)))
         .wrapping_add(register)
@@ -65,7 +73,11 @@ fn buffer_place(wave: &Wave, op: &Op, count: usize) -> (u64, usize) {
     let first = slot(op.a);
     let resource = Resource::new([0, 1, 2, 3].map(|i| wave.s[(first + i) & 511]));
     let offset = offset(wave, op) & !3;
-    let size = if resource.stride == 0 { resource.records } else { resource.records * resource.stride };
+    let size = if resource.stride == 0 {
+        resource.records
+    } else {
+        resource.records * resource.stride
+    };
     let inside = (size.saturating_sub(offset) / 4).min(count as u64) as usize;
     (resource.base.wrapping_add(offset), inside)
 }
@@ -216,8 +228,14 @@ mod tests {
 
     #[test]
     fn mnemonics_have_handlers_with_their_counts() {
-        assert_eq!(handler("s_load_dwordx16", false).map(|(_, count)| count), Some(16));
-        assert_eq!(handler("s_buffer_store_dword", false).map(|(_, count)| count), Some(1));
+        assert_eq!(
+            handler("s_load_dwordx16", false).map(|(_, count)| count),
+            Some(16)
+        );
+        assert_eq!(
+            handler("s_buffer_store_dword", false).map(|(_, count)| count),
+            Some(1)
+        );
         assert!(handler("s_atomic_umax_x2", true).is_some());
         assert!(handler("s_atc_probe", false).is_none());
     }

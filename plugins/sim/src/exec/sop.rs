@@ -171,7 +171,9 @@ fn quad_mask(bits: u64) -> u64 {
 
 /// Every bit twice.
 fn doubled_bits(bits: u32) -> u64 {
-    (0..32).fold(0, |wide, bit| wide | u64::from(bits >> bit & 1) * 3 << (2 * bit))
+    (0..32).fold(0, |wide, bit| {
+        wide | (u64::from(bits >> bit & 1) * 3) << (2 * bit)
+    })
 }
 
 fn first_low64(bits: u64) -> u32 {
@@ -228,10 +230,26 @@ fn add_overflows(a: u32, b: u32, sum: u32) -> bool {
 }
 
 pub(crate) static SOP2: &[Scalar] = &[
-    scalar!("s_add_u32", |w, a: u32, b: u32| -> u32 { let (r, c) = a.overflowing_add(b); w.scc = c; r }),
-    scalar!("s_sub_u32", |w, a: u32, b: u32| -> u32 { let (r, c) = a.overflowing_sub(b); w.scc = c; r }),
-    scalar!("s_add_i32", |w, a: u32, b: u32| -> u32 { let r = a.wrapping_add(b); w.scc = add_overflows(a, b, r); r }),
-    scalar!("s_sub_i32", |w, a: u32, b: u32| -> u32 { let r = a.wrapping_sub(b); w.scc = ((a ^ b) & (a ^ r)) >> 31 != 0; r }),
+    scalar!("s_add_u32", |w, a: u32, b: u32| -> u32 {
+        let (r, c) = a.overflowing_add(b);
+        w.scc = c;
+        r
+    }),
+    scalar!("s_sub_u32", |w, a: u32, b: u32| -> u32 {
+        let (r, c) = a.overflowing_sub(b);
+        w.scc = c;
+        r
+    }),
+    scalar!("s_add_i32", |w, a: u32, b: u32| -> u32 {
+        let r = a.wrapping_add(b);
+        w.scc = add_overflows(a, b, r);
+        r
+    }),
+    scalar!("s_sub_i32", |w, a: u32, b: u32| -> u32 {
+        let r = a.wrapping_sub(b);
+        w.scc = ((a ^ b) & (a ^ r)) >> 31 != 0;
+        r
+    }),
     scalar!("s_addc_u32", |w, a: u32, b: u32| -> u32 {
         let sum = u64::from(a) + u64::from(b) + u64::from(w.scc);
         w.scc = sum >> 32 != 0;
@@ -242,12 +260,36 @@ pub(crate) static SOP2: &[Scalar] = &[
         w.scc = u64::from(a) < carry;
         u64::from(a).wrapping_sub(carry) as u32
     }),
-    scalar!("s_min_i32", |w, a: i32, b: i32| -> i32 { w.scc = a < b; a.min(b) }),
-    scalar!("s_min_u32", |w, a: u32, b: u32| -> u32 { w.scc = a < b; a.min(b) }),
-    scalar!("s_max_i32", |w, a: i32, b: i32| -> i32 { w.scc = a > b; a.max(b) }),
-    scalar!("s_max_u32", |w, a: u32, b: u32| -> u32 { w.scc = a > b; a.max(b) }),
-    scalar!("s_cselect_b32", |w, a: u32, b: u32| -> u32 { if w.scc { a } else { b } }),
-    scalar!("s_cselect_b64", |w, a: u64, b: u64| -> u64 { if w.scc { a } else { b } }),
+    scalar!("s_min_i32", |w, a: i32, b: i32| -> i32 {
+        w.scc = a < b;
+        a.min(b)
+    }),
+    scalar!("s_min_u32", |w, a: u32, b: u32| -> u32 {
+        w.scc = a < b;
+        a.min(b)
+    }),
+    scalar!("s_max_i32", |w, a: i32, b: i32| -> i32 {
+        w.scc = a > b;
+        a.max(b)
+    }),
+    scalar!("s_max_u32", |w, a: u32, b: u32| -> u32 {
+        w.scc = a > b;
+        a.max(b)
+    }),
+    scalar!("s_cselect_b32", |w, a: u32, b: u32| -> u32 {
+        if w.scc {
+            a
+        } else {
+            b
+        }
+    }),
+    scalar!("s_cselect_b64", |w, a: u64, b: u64| -> u64 {
+        if w.scc {
+            a
+        } else {
+            b
+        }
+    }),
     logic!("s_and_b32", |a: u32, b: u32| -> u32 { a & b }),
     logic!("s_and_b64", |a: u64, b: u64| -> u64 { a & b }),
     logic!("s_or_b32", |a: u32, b: u32| -> u32 { a | b }),
@@ -270,23 +312,59 @@ pub(crate) static SOP2: &[Scalar] = &[
     logic!("s_lshr_b64", |a: u64, b: u32| -> u64 { a >> (b & 63) }),
     logic!("s_ashr_i32", |a: i32, b: u32| -> i32 { a >> (b & 31) }),
     logic!("s_ashr_i64", |a: i64, b: u32| -> i64 { a >> (b & 63) }),
-    scalar!("s_bfm_b32", |w, a: u32, b: u32| -> u32 { (bits_below(a & 31) << (b & 31)) as u32 }),
-    scalar!("s_bfm_b64", |w, a: u32, b: u32| -> u64 { bits_below(a & 63) << (b & 63) }),
+    scalar!("s_bfm_b32", |w, a: u32, b: u32| -> u32 {
+        (bits_below(a & 31) << (b & 31)) as u32
+    }),
+    scalar!("s_bfm_b64", |w, a: u32, b: u32| -> u64 {
+        bits_below(a & 63) << (b & 63)
+    }),
     scalar!("s_mul_i32", |w, a: u32, b: u32| -> u32 { a.wrapping_mul(b) }),
-    logic!("s_bfe_u32", |a: u32, b: u32| -> u32 { let (o, n) = field(b, 0x7f); extract(a.into(), o & 31, n) as u32 }),
-    logic!("s_bfe_i32", |a: i32, b: u32| -> i32 { let (o, n) = field(b, 0x7f); extract_signed(a.into(), o & 31, n, 32) as i32 }),
-    logic!("s_bfe_u64", |a: u64, b: u32| -> u64 { let (o, n) = field(b, 0x7f); extract(a, o, n) }),
-    logic!("s_bfe_i64", |a: i64, b: u32| -> i64 { let (o, n) = field(b, 0x7f); extract_signed(a, o, n, 64) }),
-    logic!("s_absdiff_i32", |a: i32, b: i32| -> u32 { a.wrapping_sub(b).unsigned_abs() }),
-    scalar!("s_mul_hi_u32", |w, a: u32, b: u32| -> u32 { ((u64::from(a) * u64::from(b)) >> 32) as u32 }),
-    scalar!("s_mul_hi_i32", |w, a: i32, b: i32| -> i32 { ((i64::from(a) * i64::from(b)) >> 32) as i32 }),
-    scalar!("s_lshl1_add_u32", |w, a: u32, b: u32| -> u32 { shifted_add(w, a, b, 1) }),
-    scalar!("s_lshl2_add_u32", |w, a: u32, b: u32| -> u32 { shifted_add(w, a, b, 2) }),
-    scalar!("s_lshl3_add_u32", |w, a: u32, b: u32| -> u32 { shifted_add(w, a, b, 3) }),
-    scalar!("s_lshl4_add_u32", |w, a: u32, b: u32| -> u32 { shifted_add(w, a, b, 4) }),
-    scalar!("s_pack_ll_b32_b16", |w, a: u32, b: u32| -> u32 { a & 0xffff | b << 16 }),
-    scalar!("s_pack_lh_b32_b16", |w, a: u32, b: u32| -> u32 { a & 0xffff | b & 0xffff_0000 }),
-    scalar!("s_pack_hh_b32_b16", |w, a: u32, b: u32| -> u32 { a >> 16 | b & 0xffff_0000 }),
+    logic!("s_bfe_u32", |a: u32, b: u32| -> u32 {
+        let (o, n) = field(b, 0x7f);
+        extract(a.into(), o & 31, n) as u32
+    }),
+    logic!("s_bfe_i32", |a: i32, b: u32| -> i32 {
+        let (o, n) = field(b, 0x7f);
+        extract_signed(a.into(), o & 31, n, 32) as i32
+    }),
+    logic!("s_bfe_u64", |a: u64, b: u32| -> u64 {
+        let (o, n) = field(b, 0x7f);
+        extract(a, o, n)
+    }),
+    logic!("s_bfe_i64", |a: i64, b: u32| -> i64 {
+        let (o, n) = field(b, 0x7f);
+        extract_signed(a, o, n, 64)
+    }),
+    logic!("s_absdiff_i32", |a: i32, b: i32| -> u32 {
+        a.wrapping_sub(b).unsigned_abs()
+    }),
+    scalar!("s_mul_hi_u32", |w, a: u32, b: u32| -> u32 {
+        ((u64::from(a) * u64::from(b)) >> 32) as u32
+    }),
+    scalar!("s_mul_hi_i32", |w, a: i32, b: i32| -> i32 {
+        ((i64::from(a) * i64::from(b)) >> 32) as i32
+    }),
+    scalar!("s_lshl1_add_u32", |w, a: u32, b: u32| -> u32 {
+        shifted_add(w, a, b, 1)
+    }),
+    scalar!("s_lshl2_add_u32", |w, a: u32, b: u32| -> u32 {
+        shifted_add(w, a, b, 2)
+    }),
+    scalar!("s_lshl3_add_u32", |w, a: u32, b: u32| -> u32 {
+        shifted_add(w, a, b, 3)
+    }),
+    scalar!("s_lshl4_add_u32", |w, a: u32, b: u32| -> u32 {
+        shifted_add(w, a, b, 4)
+    }),
+    scalar!("s_pack_ll_b32_b16", |w, a: u32, b: u32| -> u32 {
+        a & 0xffff | b << 16
+    }),
+    scalar!("s_pack_lh_b32_b16", |w, a: u32, b: u32| -> u32 {
+        a & 0xffff | b & 0xffff_0000
+    }),
+    scalar!("s_pack_hh_b32_b16", |w, a: u32, b: u32| -> u32 {
+        a >> 16 | b & 0xffff_0000
+    }),
 ];
 
 fn shifted_add(wave: &mut Wave, a: u32, b: u32, shift: u32) -> u32 {
@@ -328,8 +406,12 @@ pub(crate) static SOP1: &[Scalar] = &[
     scalar!("s_ff1_i32_b64", |w, a: u64| -> u32 { first_low64(a) }),
     scalar!("s_flbit_i32_b32", |w, a: u32| -> u32 { first_high(a) }),
     scalar!("s_flbit_i32_b64", |w, a: u64| -> u32 { first_high64(a) }),
-    scalar!("s_flbit_i32", |w, a: i32| -> u32 { first_high((a ^ (a >> 31)) as u32) }),
-    scalar!("s_flbit_i32_i64", |w, a: i64| -> u32 { first_high64((a ^ (a >> 63)) as u64) }),
+    scalar!("s_flbit_i32", |w, a: i32| -> u32 {
+        first_high((a ^ (a >> 31)) as u32)
+    }),
+    scalar!("s_flbit_i32_i64", |w, a: i64| -> u32 {
+        first_high64((a ^ (a >> 63)) as u64)
+    }),
     scalar!("s_sext_i32_i8", |w, a: i32| -> i32 { i32::from(a as i8) }),
     scalar!("s_sext_i32_i16", |w, a: i32| -> i32 { i32::from(a as i16) }),
     ("s_bitset0_b32", |w, op| {
@@ -425,19 +507,47 @@ pub(crate) static SOPC: &[Scalar] = &[
 
 pub(crate) static SOPK: &[Scalar] = &[
     immediate!("s_movk_i32", |w, _a: i32, k: i32| -> i32 { k }),
-    with_immediate!("s_cmpk_eq_i32", |w, a: i32, k: i32| { w.scc = a == k; }),
-    with_immediate!("s_cmpk_lg_i32", |w, a: i32, k: i32| { w.scc = a != k; }),
-    with_immediate!("s_cmpk_gt_i32", |w, a: i32, k: i32| { w.scc = a > k; }),
-    with_immediate!("s_cmpk_ge_i32", |w, a: i32, k: i32| { w.scc = a >= k; }),
-    with_immediate!("s_cmpk_lt_i32", |w, a: i32, k: i32| { w.scc = a < k; }),
-    with_immediate!("s_cmpk_le_i32", |w, a: i32, k: i32| { w.scc = a <= k; }),
-    with_immediate!("s_cmpk_eq_u32", |w, a: u32, k: u32| { w.scc = a == k & 0xffff; }),
-    with_immediate!("s_cmpk_lg_u32", |w, a: u32, k: u32| { w.scc = a != k & 0xffff; }),
-    with_immediate!("s_cmpk_gt_u32", |w, a: u32, k: u32| { w.scc = a > k & 0xffff; }),
-    with_immediate!("s_cmpk_ge_u32", |w, a: u32, k: u32| { w.scc = a >= k & 0xffff; }),
-    with_immediate!("s_cmpk_lt_u32", |w, a: u32, k: u32| { w.scc = a < k & 0xffff; }),
-    with_immediate!("s_cmpk_le_u32", |w, a: u32, k: u32| { w.scc = a <= k & 0xffff; }),
-    immediate!("s_addk_i32", |w, a: u32, k: u32| -> u32 { let r = a.wrapping_add(k); w.scc = add_overflows(a, k, r); r }),
+    with_immediate!("s_cmpk_eq_i32", |w, a: i32, k: i32| {
+        w.scc = a == k;
+    }),
+    with_immediate!("s_cmpk_lg_i32", |w, a: i32, k: i32| {
+        w.scc = a != k;
+    }),
+    with_immediate!("s_cmpk_gt_i32", |w, a: i32, k: i32| {
+        w.scc = a > k;
+    }),
+    with_immediate!("s_cmpk_ge_i32", |w, a: i32, k: i32| {
+        w.scc = a >= k;
+    }),
+    with_immediate!("s_cmpk_lt_i32", |w, a: i32, k: i32| {
+        w.scc = a < k;
+    }),
+    with_immediate!("s_cmpk_le_i32", |w, a: i32, k: i32| {
+        w.scc = a <= k;
+    }),
+    with_immediate!("s_cmpk_eq_u32", |w, a: u32, k: u32| {
+        w.scc = a == k & 0xffff;
+    }),
+    with_immediate!("s_cmpk_lg_u32", |w, a: u32, k: u32| {
+        w.scc = a != k & 0xffff;
+    }),
+    with_immediate!("s_cmpk_gt_u32", |w, a: u32, k: u32| {
+        w.scc = a > k & 0xffff;
+    }),
+    with_immediate!("s_cmpk_ge_u32", |w, a: u32, k: u32| {
+        w.scc = a >= k & 0xffff;
+    }),
+    with_immediate!("s_cmpk_lt_u32", |w, a: u32, k: u32| {
+        w.scc = a < k & 0xffff;
+    }),
+    with_immediate!("s_cmpk_le_u32", |w, a: u32, k: u32| {
+        w.scc = a <= k & 0xffff;
+    }),
+    immediate!("s_addk_i32", |w, a: u32, k: u32| -> u32 {
+        let r = a.wrapping_add(k);
+        w.scc = add_overflows(a, k, r);
+        r
+    }),
     immediate!("s_mulk_i32", |w, a: u32, k: u32| -> u32 { a.wrapping_mul(k) }),
     ("s_cmovk_i32", |w, op| {
         if w.scc {

@@ -114,7 +114,11 @@ impl<'a> Source<'a> {
                 scalar |= u64::from(s[(index + 1) & 511]) << 32;
             }
         }
-        Self { low: &v[index & 511], high: &v[high & 511], scalar }
+        Self {
+            low: &v[index & 511],
+            high: &v[high & 511],
+            scalar,
+        }
     }
 
     #[inline(always)]
@@ -138,7 +142,12 @@ fn each_lane<A: Word, B: Word, C: Word, D: Word, const K: u8>(
     f: impl Fn(usize, A, B, C) -> D,
 ) {
     for i in 0..64 {
-        let result = f(i, a.lane(i, K & 1 != 0), b.lane(i, K & 2 != 0), c.lane(i, K & 4 != 0));
+        let result = f(
+            i,
+            a.lane(i, K & 1 != 0),
+            b.lane(i, K & 2 != 0),
+            c.lane(i, K & 4 != 0),
+        );
         let (lo, hi) = result.unpack();
         low.0[i] = lo;
         if D::KIND.rows() == 2 {
@@ -158,7 +167,12 @@ fn each_masked_lane<A: Word, B: Word, C: Word, D: Word, const K: u8>(
     f: impl Fn(usize, A, B, C) -> D,
 ) {
     for i in 0..64 {
-        let result = f(i, a.lane(i, K & 1 != 0), b.lane(i, K & 2 != 0), c.lane(i, K & 4 != 0));
+        let result = f(
+            i,
+            a.lane(i, K & 1 != 0),
+            b.lane(i, K & 2 != 0),
+            c.lane(i, K & 4 != 0),
+        );
         let (lo, hi) = result.unpack();
         low.0[i] = (lo & mask.0[i]) | (old_low.0[i] & !mask.0[i]);
         if D::KIND.rows() == 2 {
@@ -181,7 +195,9 @@ fn lane_fast<H: Host, O: Lane, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
     if exec != !0 {
         wave.refresh_mask(exec);
     }
-    let Parts { v, spare, mask, s, .. } = wave.parts();
+    let Parts {
+        v, spare, mask, s, ..
+    } = wave.parts();
     let sources = [
         Source::new::<O::A>(v, s, op.a, K & 1 != 0),
         Source::new::<O::B>(v, s, op.b, K & 2 != 0),
@@ -190,7 +206,9 @@ fn lane_fast<H: Host, O: Lane, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
     let d = usize::from(op.d);
     let [low, high, ..] = spare;
     if exec == !0 {
-        each_lane::<O::A, O::B, O::C, O::D, K>(low, high, sources, |_, a, b, c| O::result::<H>(mode, a, b, c));
+        each_lane::<O::A, O::B, O::C, O::D, K>(low, high, sources, |_, a, b, c| {
+            O::result::<H>(mode, a, b, c)
+        });
     } else {
         let old = [&*v[d & 511], &*v[(d + 1) & 511]];
         each_masked_lane::<O::A, O::B, O::C, O::D, K>(low, high, mask, old, sources, |_, a, b, c| {
@@ -207,7 +225,11 @@ fn lane_fast<H: Host, O: Lane, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
 /// Sources that [`modifiers::fetch`] has prepared.
 #[inline(always)]
 fn prepared(tmp: &[Box<Row>; 6]) -> [Source<'_>; 3] {
-    [0, 2, 4].map(|i| Source { low: &tmp[i], high: &tmp[i + 1], scalar: 0 })
+    [0, 2, 4].map(|i| Source {
+        low: &tmp[i],
+        high: &tmp[i + 1],
+        scalar: 0,
+    })
 }
 
 /// The slow body of [`Lane`].
@@ -227,7 +249,9 @@ fn lane_slow<H: Host, O: Lane>(wave: &mut Wave, op: &Op) -> Flow {
     } else if ext.clamp() && !float {
         each_lane::<O::A, O::B, O::C, O::D, 0>(low, high, sources, |_, a, b, c| O::clamped(mode, a, b, c));
     } else {
-        each_lane::<O::A, O::B, O::C, O::D, 0>(low, high, sources, |_, a, b, c| O::result::<H>(mode, a, b, c));
+        each_lane::<O::A, O::B, O::C, O::D, 0>(low, high, sources, |_, a, b, c| {
+            O::result::<H>(mode, a, b, c)
+        });
     }
     modifiers::store(wave, op, ext, O::D::KIND, lanes);
     Flow::Next
@@ -284,7 +308,9 @@ fn test_slow<H: Host, O: Test>(wave: &mut Wave, op: &Op) -> Flow {
     let mode = wave.mode();
     let Parts { spare, tmp, .. } = wave.parts();
     let [bits, high, ..] = spare;
-    each_lane::<O::A, O::B, (), u32, 0>(bits, high, prepared(tmp), |_, a, b, ()| all_ones(O::test(mode, a, b)));
+    each_lane::<O::A, O::B, (), u32, 0>(bits, high, prepared(tmp), |_, a, b, ()| {
+        all_ones(O::test(mode, a, b))
+    });
     let bits = bits.compress() & lanes;
     write_mask(wave, op, op.d, bits);
     Flow::Next
@@ -310,7 +336,13 @@ fn carry_fast<H: Host, O: Carry, const K: u8>(wave: &mut Wave, op: &Op) -> Flow 
         wave.refresh_mask(exec);
     }
     let bits_in = if O::IN { wave.s64(usize::from(op.c)) } else { 0 };
-    let Parts { v, spare, mask, s, tmp } = wave.parts();
+    let Parts {
+        v,
+        spare,
+        mask,
+        s,
+        tmp,
+    } = wave.parts();
     let sources = [
         Source::new::<O::A>(v, s, op.a, K & 1 != 0),
         Source::new::<O::B>(v, s, op.b, K & 2 != 0),
@@ -352,7 +384,11 @@ fn carry_lanes<H: Host, O: Carry, const K: u8>(
 ) {
     for i in 0..64 {
         let bit = O::IN && carry.0[i] != 0;
-        let (a, b, c) = (a.lane(i, K & 1 != 0), b.lane(i, K & 2 != 0), c.lane(i, K & 4 != 0));
+        let (a, b, c) = (
+            a.lane(i, K & 1 != 0),
+            b.lane(i, K & 2 != 0),
+            c.lane(i, K & 4 != 0),
+        );
         let (result, bit) = O::result::<H>(mode, a, b, c, bit);
         let (lo, hi) = result.unpack();
         low.0[i] = lo;
@@ -369,7 +405,11 @@ fn carry_lanes<H: Host, O: Carry, const K: u8>(
 #[inline(always)]
 fn carry_slow<H: Host, O: Carry>(wave: &mut Wave, op: &Op) -> Flow {
     let ext = ext(op);
-    let kinds = [O::A::KIND, O::B::KIND, if O::IN { Kind::None } else { O::C::KIND }];
+    let kinds = [
+        O::A::KIND,
+        O::B::KIND,
+        if O::IN { Kind::None } else { O::C::KIND },
+    ];
     let lanes = modifiers::fetch(wave, op, ext, kinds);
     let mode = wave.mode();
     let bits_in = if O::IN { wave.s64(usize::from(op.c)) } else { 0 };
@@ -428,7 +468,6 @@ pub(crate) enum Shape {
     Carry,
 }
 
-
 /// No fast body for scalar sources.
 pub(crate) const COLD: u8 = 0;
 /// A fast body for a scalar source 0 and for a scalar source 1.
@@ -457,30 +496,101 @@ macro_rules! forms {
             let plain = $fast::portable::<$o, 0>;
             let slow = $slow::portable::<$o>;
             if HEAT == COLD {
-                let fast = [Some([plain, $fast::avx2::<$o, 0>, $fast::avx2::<$o, 0>]), None, None, None, None, None, None, None];
-                return Forms { fast, slow: [slow; 3], shape: Shape::$shape, mask_in: $mask_in };
+                let fast = [
+                    Some([plain, $fast::avx2::<$o, 0>, $fast::avx2::<$o, 0>]),
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
+                ];
+                return Forms {
+                    fast,
+                    slow: [slow; 3],
+                    shape: Shape::$shape,
+                    mask_in: $mask_in,
+                };
             }
             let mut fast = [None; 8];
-            fast[0] = Some([plain as Handler, $fast::avx2::<$o, 0>, $fast::avx512::<$o, 0>]);
-            fast[1] = Some([slow as Handler, $fast::avx2::<$o, 1>, $fast::avx512::<$o, 1>]);
+            fast[0] = Some([
+                plain as Handler,
+                $fast::avx2::<$o, 0>,
+                $fast::avx512::<$o, 0>,
+            ]);
+            fast[1] = Some([
+                slow as Handler,
+                $fast::avx2::<$o, 1>,
+                $fast::avx512::<$o, 1>,
+            ]);
             if $sources > 1 {
-                fast[2] = Some([slow as Handler, $fast::avx2::<$o, 2>, $fast::avx512::<$o, 2>]);
+                fast[2] = Some([
+                    slow as Handler,
+                    $fast::avx2::<$o, 2>,
+                    $fast::avx512::<$o, 2>,
+                ]);
             }
             if HEAT == HOT && $sources > 2 {
-                fast[3] = Some([slow as Handler, $fast::avx2::<$o, 3>, $fast::avx512::<$o, 3>]);
-                fast[4] = Some([slow as Handler, $fast::avx2::<$o, 4>, $fast::avx512::<$o, 4>]);
-                fast[5] = Some([slow as Handler, $fast::avx2::<$o, 5>, $fast::avx512::<$o, 5>]);
-                fast[6] = Some([slow as Handler, $fast::avx2::<$o, 6>, $fast::avx512::<$o, 6>]);
+                fast[3] = Some([
+                    slow as Handler,
+                    $fast::avx2::<$o, 3>,
+                    $fast::avx512::<$o, 3>,
+                ]);
+                fast[4] = Some([
+                    slow as Handler,
+                    $fast::avx2::<$o, 4>,
+                    $fast::avx512::<$o, 4>,
+                ]);
+                fast[5] = Some([
+                    slow as Handler,
+                    $fast::avx2::<$o, 5>,
+                    $fast::avx512::<$o, 5>,
+                ]);
+                fast[6] = Some([
+                    slow as Handler,
+                    $fast::avx2::<$o, 6>,
+                    $fast::avx512::<$o, 6>,
+                ]);
             }
             let slow: Versions = [slow, $slow::avx2::<$o>, $slow::avx2::<$o>];
-            Forms { fast, slow, shape: Shape::$shape, mask_in: $mask_in }
+            Forms {
+                fast,
+                slow,
+                shape: Shape::$shape,
+                mask_in: $mask_in,
+            }
         }
     };
 }
 
-forms!(lane, Lane, lane_fast_versions, lane_slow_versions, Lane, |O| sources::<O::B, O::C>(), false);
-forms!(test, Test, test_fast_versions, test_slow_versions, Test, |O| 2, false);
-forms!(carry, Carry, carry_fast_versions, carry_slow_versions, Carry, |O| sources::<O::B, O::C>(), O::IN);
+forms!(
+    lane,
+    Lane,
+    lane_fast_versions,
+    lane_slow_versions,
+    Lane,
+    |O| sources::<O::B, O::C>(),
+    false
+);
+forms!(
+    test,
+    Test,
+    test_fast_versions,
+    test_slow_versions,
+    Test,
+    |O| 2,
+    false
+);
+forms!(
+    carry,
+    Carry,
+    carry_fast_versions,
+    carry_slow_versions,
+    Carry,
+    |O| sources::<O::B, O::C>(),
+    O::IN
+);
 
 /// Operand code of a scalar slot, or `None` for a register row.
 pub(crate) fn is_scalar(code: u16) -> bool {

@@ -78,7 +78,7 @@ impl Layout {
 
     /// Whether stores take the high half of the register.
     #[inline(always)]
-    fn from_high(self) -> bool {
+    fn is_high(self) -> bool {
         self.0 >> 6 & 3 == 2
     }
 
@@ -110,7 +110,7 @@ impl Layout {
     #[inline(always)]
     pub(crate) fn stored(self, row: &Row) -> Row {
         let mut out = *row;
-        if self.from_high() {
+        if self.is_high() {
             for lane in &mut out.0 {
                 *lane >>= 16;
             }
@@ -122,7 +122,11 @@ impl Layout {
 /// Stops the wave at a refused access.
 #[cold]
 pub(crate) fn refuse(wave: &mut Wave, address: u64, write: bool, reason: MemoryReason) -> Flow {
-    wave.stop = Some(Stop::Memory { address, write, reason });
+    wave.stop = Some(Stop::Memory {
+        address,
+        write,
+        reason,
+    });
     Flow::Fault
 }
 
@@ -135,7 +139,10 @@ pub(crate) fn vanished(wave: &mut Wave, Unmapped(address): Unmapped, write: bool
 /// First and last lane of a mask that is not empty.
 #[inline(always)]
 pub(crate) fn span(lanes: u64) -> (usize, usize) {
-    (lanes.trailing_zeros() as usize, 63 - lanes.leading_zeros() as usize)
+    (
+        lanes.trailing_zeros() as usize,
+        63 - lanes.leading_zeros() as usize,
+    )
 }
 
 /// Whether the lanes of `mask` hold `first + stride * lane` in `low`, and the same in `high`.
@@ -189,7 +196,13 @@ pub(crate) fn load_each(wave: &mut Wave, code: u16, layout: Layout, lanes: u64, 
         return flow;
     }
     for k in 0..layout.dwords() {
-        let loaded = guard::gather(layout.width(), &mut wave.spare[k].0, &wave.address, lanes, k as u64 * pitch);
+        let loaded = guard::gather(
+            layout.width(),
+            &mut wave.spare[k].0,
+            &wave.address,
+            lanes,
+            k as u64 * pitch,
+        );
         if let Err(unmapped) = loaded {
             return vanished(wave, unmapped, false);
         }
@@ -322,8 +335,8 @@ pub(crate) fn load_uniform(wave: &mut Wave, code: u16, layout: Layout, lanes: u6
     if let Err(unmapped) = guard::read(&mut buffer[..dwords], start) {
         return vanished(wave, unmapped, false);
     }
-    for k in 0..dwords {
-        wave.spare[k].0 = [buffer[k]; 64];
+    for (k, value) in buffer.into_iter().enumerate().take(dwords) {
+        wave.spare[k].0 = [value; 64];
         wave.commit(code + k as u16, k, lanes);
     }
     Flow::Next

@@ -61,7 +61,10 @@ fn saturated_bytes(value: u32) -> u16 {
 /// A half precision function by way of single precision.
 macro_rules! half {
     ($name:literal, |$x:ident| $body:expr) => {
-        lane!($name, COLD, |_, a: Half| -> Half { let $x = a.wide(); Half::nearest($body) })
+        lane!($name, COLD, |_, a: Half| -> Half {
+            let $x = a.wide();
+            Half::nearest($body)
+        })
     };
 }
 
@@ -77,14 +80,20 @@ pub(crate) static TABLE: &[Entry] = &[
     lane!("v_cvt_i32_f32", WARM, |_, a: f32| -> i32 { a as i32 }),
     lane!("v_cvt_f16_f32", WARM, |m, a: f32| -> Half { Half::nearest(a) }, rounded { Half::rounded(a, m.round64(), m.fp16_overflow()) }),
     lane!("v_cvt_f32_f16", WARM, |_, a: Half| -> f32 { a.wide() }),
-    lane!("v_cvt_rpi_i32_f32", COLD, |_, a: f32| -> i32 { (f64::from(a) + 0.5).floor() as i32 }),
+    lane!("v_cvt_rpi_i32_f32", COLD, |_, a: f32| -> i32 {
+        (f64::from(a) + 0.5).floor() as i32
+    }),
     lane!("v_cvt_flr_i32_f32", COLD, |_, a: f32| -> i32 { a.floor() as i32 }),
     lane!("v_cvt_off_f32_i4", COLD, |_, a: u32| -> f32 { sixteenths(a) }),
     lane!("v_cvt_f32_f64", COLD, |m, a: f64| -> f32 { a as f32 }, rounded { narrow64(a, m.round32()) }),
     lane!("v_cvt_f64_f32", COLD, |_, a: f32| -> f64 { f64::from(a) }),
     lane!("v_cvt_f32_ubyte0", COLD, |_, a: u32| -> f32 { (a & 255) as f32 }),
-    lane!("v_cvt_f32_ubyte1", COLD, |_, a: u32| -> f32 { (a >> 8 & 255) as f32 }),
-    lane!("v_cvt_f32_ubyte2", COLD, |_, a: u32| -> f32 { (a >> 16 & 255) as f32 }),
+    lane!("v_cvt_f32_ubyte1", COLD, |_, a: u32| -> f32 {
+        (a >> 8 & 255) as f32
+    }),
+    lane!("v_cvt_f32_ubyte2", COLD, |_, a: u32| -> f32 {
+        (a >> 16 & 255) as f32
+    }),
     lane!("v_cvt_f32_ubyte3", COLD, |_, a: u32| -> f32 { (a >> 24) as f32 }),
     lane!("v_cvt_u32_f64", COLD, |_, a: f64| -> u32 { fp::to_u32(a) }),
     lane!("v_cvt_f64_u32", COLD, |_, a: u32| -> f64 { f64::from(a) }),
@@ -116,33 +125,57 @@ pub(crate) static TABLE: &[Entry] = &[
     lane!("v_ffbh_u32", COLD, |_, a: u32| -> u32 { first_high(a) }),
     lane!("v_ffbl_b32", COLD, |_, a: u32| -> u32 { first_low(a) }),
     lane!("v_ffbh_i32", COLD, |_, a: u32| -> u32 { first_high_signed(a) }),
-    lane!("v_frexp_exp_i32_f64", COLD, |_, a: f64| -> i32 { fp::frexp_exp64(a) }),
-    lane!("v_frexp_mant_f64", COLD, |_, a: f64| -> f64 { fp::frexp_mant64(a) }),
-    lane!("v_frexp_exp_i32_f32", COLD, |_, a: f32| -> i32 { fp::frexp_exp32(a) }),
-    lane!("v_frexp_mant_f32", COLD, |_, a: f32| -> f32 { fp::frexp_mant32(a) }),
+    lane!("v_frexp_exp_i32_f64", COLD, |_, a: f64| -> i32 {
+        fp::frexp_exp64(a)
+    }),
+    lane!("v_frexp_mant_f64", COLD, |_, a: f64| -> f64 {
+        fp::frexp_mant64(a)
+    }),
+    lane!("v_frexp_exp_i32_f32", COLD, |_, a: f32| -> i32 {
+        fp::frexp_exp32(a)
+    }),
+    lane!("v_frexp_mant_f32", COLD, |_, a: f32| -> f32 {
+        fp::frexp_mant32(a)
+    }),
     lane!("v_cvt_f16_u16", COLD, |m, a: u16| -> Half { Half::nearest(f32::from(a)) }, rounded { Half::rounded(a.into(), m.round64(), m.fp16_overflow()) }),
     lane!("v_cvt_f16_i16", COLD, |m, a: i16| -> Half { Half::nearest(f32::from(a)) }, rounded { Half::rounded(a.into(), m.round64(), m.fp16_overflow()) }),
     lane!("v_cvt_u16_f16", COLD, |_, a: Half| -> u16 { a.wide() as u16 }),
     lane!("v_cvt_i16_f16", COLD, |_, a: Half| -> i16 { a.wide() as i16 }),
-    lane!("v_rcp_f16", COLD, |_, a: Half| -> Half { Half::nearest(odd32(1.0 / f64::from(a.wide()))) }),
-    lane!("v_sqrt_f16", COLD, |_, a: Half| -> Half { Half::nearest(odd32(f64::from(a.wide()).sqrt())) }),
-    lane!("v_rsq_f16", COLD, |_, a: Half| -> Half { Half::nearest(odd32(1.0 / f64::from(a.wide()).sqrt())) }),
+    lane!("v_rcp_f16", COLD, |_, a: Half| -> Half {
+        Half::nearest(odd32(1.0 / f64::from(a.wide())))
+    }),
+    lane!("v_sqrt_f16", COLD, |_, a: Half| -> Half {
+        Half::nearest(odd32(f64::from(a.wide()).sqrt()))
+    }),
+    lane!("v_rsq_f16", COLD, |_, a: Half| -> Half {
+        Half::nearest(odd32(1.0 / f64::from(a.wide()).sqrt()))
+    }),
     half!("v_log_f16", |x| trans::log2_half(x)),
     half!("v_exp_f16", |x| trans::exp2_half(x)),
     half!("v_frexp_mant_f16", |x| fp::frexp_mant32(x)),
-    lane!("v_frexp_exp_i16_f16", COLD, |_, a: Half| -> i16 { fp::frexp_exp32(a.wide()) as i16 }),
+    lane!("v_frexp_exp_i16_f16", COLD, |_, a: Half| -> i16 {
+        fp::frexp_exp32(a.wide()) as i16
+    }),
     half!("v_floor_f16", |x| x.floor()),
     half!("v_ceil_f16", |x| x.ceil()),
     half!("v_trunc_f16", |x| x.trunc()),
     half!("v_rndne_f16", |x| x.round_ties_even()),
     lane!("v_fract_f16", COLD, |_, a: Half| -> Half {
         let fraction = Half::nearest(fp::fract32(a.wide()));
-        if fraction.0 == 0x3c00 { Half(0x3bff) } else { fraction }
+        if fraction.0 == 0x3c00 {
+            Half(0x3bff)
+        } else {
+            fraction
+        }
     }),
     half!("v_sin_f16", |x| trans::sin(x)),
     half!("v_cos_f16", |x| trans::cos(x)),
-    lane!("v_cvt_norm_i16_f16", COLD, |_, a: Half| -> u16 { signed_norm(a.wide()) }),
-    lane!("v_cvt_norm_u16_f16", COLD, |_, a: Half| -> u16 { unsigned_norm(a.wide()) }),
+    lane!("v_cvt_norm_i16_f16", COLD, |_, a: Half| -> u16 {
+        signed_norm(a.wide())
+    }),
+    lane!("v_cvt_norm_u16_f16", COLD, |_, a: Half| -> u16 {
+        unsigned_norm(a.wide())
+    }),
     lane!("v_sat_pk_u8_i16", COLD, |_, a: u32| -> u16 { saturated_bytes(a) }),
 ];
 
@@ -153,8 +186,14 @@ mod tests {
     #[test]
     fn bit_searches_answer_all_ones_for_nothing() {
         assert_eq!((first_high(0), first_high(1), first_high(!0)), (u32::MAX, 31, 0));
-        assert_eq!((first_high_signed(!0), first_high_signed(0)), (u32::MAX, u32::MAX));
-        assert_eq!((first_high_signed(0x0fff_ffff), first_high_signed(0xfff0_0000)), (4, 12));
+        assert_eq!(
+            (first_high_signed(!0), first_high_signed(0)),
+            (u32::MAX, u32::MAX)
+        );
+        assert_eq!(
+            (first_high_signed(0x0fff_ffff), first_high_signed(0xfff0_0000)),
+            (4, 12)
+        );
         assert_eq!((first_low(0), first_low(8)), (u32::MAX, 3));
     }
 

@@ -49,7 +49,11 @@ pub(crate) fn odd32(value: f64) -> f32 {
     let back = f64::from(near);
     let inexact = back != value && bits & 1 == 0 && value.is_finite();
     let away = (value.abs() > back.abs()) as u32;
-    f32::from_bits(if inexact { bits.wrapping_sub(1).wrapping_add(2 * away) } else { bits })
+    f32::from_bits(if inexact {
+        bits.wrapping_sub(1).wrapping_add(2 * away)
+    } else {
+        bits
+    })
 }
 
 const ONE: Half = Half(0x3c00);
@@ -85,12 +89,24 @@ pub(crate) static TABLE: &[Entry] = &[
     lane!("v_mul_f32", HOT, |m, a: f32, b: f32| -> f32 { a * b }, rounded { mul32(a, b, m.round32()) }),
     lane!("v_mul_legacy_f32", COLD, |m, a: f32, b: f32| -> f32 { legacy_mul(a, b) },
         rounded { if a == 0.0 || b == 0.0 { 0.0 } else { mul32(a, b, m.round32()) } }),
-    lane!("v_mul_i32_i24", WARM, |_, a: u32, b: u32| -> u32 { (i24(a) * i24(b)) as u32 }),
-    lane!("v_mul_hi_i32_i24", COLD, |_, a: u32, b: u32| -> u32 { ((i24(a) * i24(b)) >> 32) as u32 }),
-    lane!("v_mul_u32_u24", WARM, |_, a: u32, b: u32| -> u32 { (u24(a) * u24(b)) as u32 }),
-    lane!("v_mul_hi_u32_u24", COLD, |_, a: u32, b: u32| -> u32 { ((u24(a) * u24(b)) >> 32) as u32 }),
-    lane!("v_min_f32", WARM, |m, a: f32, b: f32| -> f32 { fp::min32(m, a, b) }),
-    lane!("v_max_f32", WARM, |m, a: f32, b: f32| -> f32 { fp::max32(m, a, b) }),
+    lane!("v_mul_i32_i24", WARM, |_, a: u32, b: u32| -> u32 {
+        (i24(a) * i24(b)) as u32
+    }),
+    lane!("v_mul_hi_i32_i24", COLD, |_, a: u32, b: u32| -> u32 {
+        ((i24(a) * i24(b)) >> 32) as u32
+    }),
+    lane!("v_mul_u32_u24", WARM, |_, a: u32, b: u32| -> u32 {
+        (u24(a) * u24(b)) as u32
+    }),
+    lane!("v_mul_hi_u32_u24", COLD, |_, a: u32, b: u32| -> u32 {
+        ((u24(a) * u24(b)) >> 32) as u32
+    }),
+    lane!("v_min_f32", WARM, |m, a: f32, b: f32| -> f32 {
+        fp::min32(m, a, b)
+    }),
+    lane!("v_max_f32", WARM, |m, a: f32, b: f32| -> f32 {
+        fp::max32(m, a, b)
+    }),
     lane!("v_min_i32", WARM, |_, a: i32, b: i32| -> i32 { a.min(b) }),
     lane!("v_max_i32", WARM, |_, a: i32, b: i32| -> i32 { a.max(b) }),
     lane!("v_min_u32", WARM, |_, a: u32, b: u32| -> u32 { a.min(b) }),
@@ -137,11 +153,21 @@ pub(crate) static TABLE: &[Entry] = &[
     lane!("v_sub_u16", WARM, |_, a: u16, b: u16| -> u16 { a.wrapping_sub(b) }, clamped { a.saturating_sub(b) }),
     lane!("v_subrev_u16", COLD, |_, a: u16, b: u16| -> u16 { b.wrapping_sub(a) }, clamped { b.saturating_sub(a) }),
     lane!("v_mul_lo_u16", WARM, |_, a: u16, b: u16| -> u16 { a.wrapping_mul(b) }, clamped { a.saturating_mul(b) }),
-    lane!("v_lshlrev_b16", WARM, |_, a: u16, b: u16| -> u16 { b << (a & 15) }),
-    lane!("v_lshrrev_b16", WARM, |_, a: u16, b: u16| -> u16 { b >> (a & 15) }),
-    lane!("v_ashrrev_i16", COLD, |_, a: u16, b: i16| -> i16 { b >> (a & 15) }),
-    lane!("v_max_f16", WARM, |m, a: Half, b: Half| -> Half { fp::max16(m, a, b) }),
-    lane!("v_min_f16", WARM, |m, a: Half, b: Half| -> Half { fp::min16(m, a, b) }),
+    lane!("v_lshlrev_b16", WARM, |_, a: u16, b: u16| -> u16 {
+        b << (a & 15)
+    }),
+    lane!("v_lshrrev_b16", WARM, |_, a: u16, b: u16| -> u16 {
+        b >> (a & 15)
+    }),
+    lane!("v_ashrrev_i16", COLD, |_, a: u16, b: i16| -> i16 {
+        b >> (a & 15)
+    }),
+    lane!("v_max_f16", WARM, |m, a: Half, b: Half| -> Half {
+        fp::max16(m, a, b)
+    }),
+    lane!("v_min_f16", WARM, |m, a: Half, b: Half| -> Half {
+        fp::min16(m, a, b)
+    }),
     lane!("v_max_u16", COLD, |_, a: u16, b: u16| -> u16 { a.max(b) }),
     lane!("v_max_i16", COLD, |_, a: i16, b: i16| -> i16 { a.max(b) }),
     lane!("v_min_u16", COLD, |_, a: u16, b: u16| -> u16 { a.min(b) }),

@@ -162,10 +162,7 @@ pub(crate) fn pair(low: u16, high: u16) -> u32 {
 
 /// The middle of three.
 #[inline(always)]
-fn median<T: Ord>(a: T, b: T, c: T) -> T
-where
-    T: Copy,
-{
+fn median<T: Ord + Copy>(a: T, b: T, c: T) -> T {
     a.max(b).min(a.min(b).max(c))
 }
 
@@ -189,7 +186,6 @@ fn toward_zero(value: f32) -> u16 {
     near.0 - u16::from(over)
 }
 
-
 /// The rows.
 pub(crate) static TABLE: &[Entry] = &[
     lane!("v_mad_legacy_f32", COLD, |m, a: f32, b: f32, c: f32| -> f32 { legacy_mad(a, b, c) },
@@ -199,40 +195,90 @@ pub(crate) static TABLE: &[Entry] = &[
         (i24(a) * i24(b) + i64::from(c as i32)).clamp(i32::MIN.into(), i32::MAX.into()) as u32 }),
     lane!("v_mad_u32_u24", WARM, |_, a: u32, b: u32, c: u32| -> u32 { ((u24(a) * u24(b)) as u32).wrapping_add(c) }, clamped {
         (u24(a) * u24(b) + u64::from(c)).min(u32::MAX.into()) as u32 }),
-    lane!("v_cubeid_f32", COLD, |_, a: f32, b: f32, c: f32| -> f32 { cube_face(a, b, c) as f32 }),
-    lane!("v_cubesc_f32", COLD, |_, a: f32, b: f32, c: f32| -> f32 { cube_s(a, b, c) }),
-    lane!("v_cubetc_f32", COLD, |_, a: f32, b: f32, c: f32| -> f32 { cube_t(a, b, c) }),
-    lane!("v_cubema_f32", COLD, |_, a: f32, b: f32, c: f32| -> f32 { cube_major(a, b, c) }),
-    lane!("v_bfe_u32", HOT, |_, a: u32, b: u32, c: u32| -> u32 { bit_field(a, b, c) }),
-    lane!("v_bfe_i32", HOT, |_, a: u32, b: u32, c: u32| -> u32 { bit_field_signed(a, b, c) }),
-    lane!("v_bfi_b32", HOT, |_, a: u32, b: u32, c: u32| -> u32 { a & b | !a & c }),
+    lane!("v_cubeid_f32", COLD, |_, a: f32, b: f32, c: f32| -> f32 {
+        cube_face(a, b, c) as f32
+    }),
+    lane!("v_cubesc_f32", COLD, |_, a: f32, b: f32, c: f32| -> f32 {
+        cube_s(a, b, c)
+    }),
+    lane!("v_cubetc_f32", COLD, |_, a: f32, b: f32, c: f32| -> f32 {
+        cube_t(a, b, c)
+    }),
+    lane!("v_cubema_f32", COLD, |_, a: f32, b: f32, c: f32| -> f32 {
+        cube_major(a, b, c)
+    }),
+    lane!("v_bfe_u32", HOT, |_, a: u32, b: u32, c: u32| -> u32 {
+        bit_field(a, b, c)
+    }),
+    lane!("v_bfe_i32", HOT, |_, a: u32, b: u32, c: u32| -> u32 {
+        bit_field_signed(a, b, c)
+    }),
+    lane!("v_bfi_b32", HOT, |_, a: u32, b: u32, c: u32| -> u32 {
+        a & b | !a & c
+    }),
     lane!("v_fma_f32", HOT, |m, a: f32, b: f32, c: f32| -> f32 { fused32::<Vector>(a, b, c) }, rounded { fma32(a, b, c, m.round32()) }),
     lane!("v_fma_f64", HOT, |m, a: f64, b: f64, c: f64| -> f64 { a.mul_add(b, c) }, rounded { fma64(a, b, c, m.round64()) }),
-    lane!("v_lerp_u8", COLD, |_, a: u32, b: u32, c: u32| -> u32 { average_bytes(a, b, c) }),
-    lane!("v_alignbit_b32", HOT, |_, a: u32, b: u32, c: u32| -> u32 { ((u64::from(a) << 32 | u64::from(b)) >> (c & 31)) as u32 }),
-    lane!("v_alignbyte_b32", COLD, |_, a: u32, b: u32, c: u32| -> u32 { ((u64::from(a) << 32 | u64::from(b)) >> (8 * (c & 3))) as u32 }),
-    lane!("v_min3_f32", COLD, |m, a: f32, b: f32, c: f32| -> f32 { fp::min32(m, fp::min32(m, a, b), c) }),
-    lane!("v_min3_i32", COLD, |_, a: i32, b: i32, c: i32| -> i32 { a.min(b).min(c) }),
-    lane!("v_min3_u32", COLD, |_, a: u32, b: u32, c: u32| -> u32 { a.min(b).min(c) }),
-    lane!("v_max3_f32", COLD, |m, a: f32, b: f32, c: f32| -> f32 { fp::max32(m, fp::max32(m, a, b), c) }),
-    lane!("v_max3_i32", COLD, |_, a: i32, b: i32, c: i32| -> i32 { a.max(b).max(c) }),
-    lane!("v_max3_u32", COLD, |_, a: u32, b: u32, c: u32| -> u32 { a.max(b).max(c) }),
-    lane!("v_med3_f32", COLD, |m, a: f32, b: f32, c: f32| -> f32 { fp::median32(m, a, b, c) }),
-    lane!("v_med3_i32", COLD, |_, a: i32, b: i32, c: i32| -> i32 { median(a, b, c) }),
-    lane!("v_med3_u32", COLD, |_, a: u32, b: u32, c: u32| -> u32 { median(a, b, c) }),
+    lane!("v_lerp_u8", COLD, |_, a: u32, b: u32, c: u32| -> u32 {
+        average_bytes(a, b, c)
+    }),
+    lane!("v_alignbit_b32", HOT, |_, a: u32, b: u32, c: u32| -> u32 {
+        ((u64::from(a) << 32 | u64::from(b)) >> (c & 31)) as u32
+    }),
+    lane!("v_alignbyte_b32", COLD, |_, a: u32, b: u32, c: u32| -> u32 {
+        ((u64::from(a) << 32 | u64::from(b)) >> (8 * (c & 3))) as u32
+    }),
+    lane!("v_min3_f32", COLD, |m, a: f32, b: f32, c: f32| -> f32 {
+        fp::min32(m, fp::min32(m, a, b), c)
+    }),
+    lane!("v_min3_i32", COLD, |_, a: i32, b: i32, c: i32| -> i32 {
+        a.min(b).min(c)
+    }),
+    lane!("v_min3_u32", COLD, |_, a: u32, b: u32, c: u32| -> u32 {
+        a.min(b).min(c)
+    }),
+    lane!("v_max3_f32", COLD, |m, a: f32, b: f32, c: f32| -> f32 {
+        fp::max32(m, fp::max32(m, a, b), c)
+    }),
+    lane!("v_max3_i32", COLD, |_, a: i32, b: i32, c: i32| -> i32 {
+        a.max(b).max(c)
+    }),
+    lane!("v_max3_u32", COLD, |_, a: u32, b: u32, c: u32| -> u32 {
+        a.max(b).max(c)
+    }),
+    lane!("v_med3_f32", COLD, |m, a: f32, b: f32, c: f32| -> f32 {
+        fp::median32(m, a, b, c)
+    }),
+    lane!("v_med3_i32", COLD, |_, a: i32, b: i32, c: i32| -> i32 {
+        median(a, b, c)
+    }),
+    lane!("v_med3_u32", COLD, |_, a: u32, b: u32, c: u32| -> u32 {
+        median(a, b, c)
+    }),
     lane!("v_sad_u8", COLD, |_, a: u32, b: u32, c: u32| -> u32 { byte_distance(a, b).wrapping_add(c) }, clamped { byte_distance(a, b).saturating_add(c) }),
     lane!("v_sad_hi_u8", COLD, |_, a: u32, b: u32, c: u32| -> u32 { (byte_distance(a, b) << 16).wrapping_add(c) }, clamped { (byte_distance(a, b) << 16).saturating_add(c) }),
     lane!("v_sad_u16", COLD, |_, a: u32, b: u32, c: u32| -> u32 { half_distance(a, b).wrapping_add(c) }, clamped { half_distance(a, b).saturating_add(c) }),
     lane!("v_sad_u32", COLD, |_, a: u32, b: u32, c: u32| -> u32 { a.abs_diff(b).wrapping_add(c) }, clamped { a.abs_diff(b).saturating_add(c) }),
-    lane!("v_cvt_pk_u8_f32", COLD, |m, a: f32, b: u32, c: u32| -> u32 { insert_byte(c, b, to_byte(a, m.round32())) }),
-    lane!("v_cvt_pkaccum_u8_f32", COLD, |m, a: f32, b: u32, c: u32| -> u32 { insert_byte(c, b, to_byte(a, m.round32())) }),
-    lane!("v_div_fixup_f32", COLD, |_, a: f32, b: f32, c: f32| -> f32 { fp::div_fixup32(a, b, c) }),
-    lane!("v_div_fixup_f64", COLD, |_, a: f64, b: f64, c: f64| -> f64 { fp::div_fixup64(a, b, c) }),
+    lane!("v_cvt_pk_u8_f32", COLD, |m, a: f32, b: u32, c: u32| -> u32 {
+        insert_byte(c, b, to_byte(a, m.round32()))
+    }),
+    lane!("v_cvt_pkaccum_u8_f32", COLD, |m, a: f32, b: u32, c: u32| -> u32 {
+        insert_byte(c, b, to_byte(a, m.round32()))
+    }),
+    lane!("v_div_fixup_f32", COLD, |_, a: f32, b: f32, c: f32| -> f32 {
+        fp::div_fixup32(a, b, c)
+    }),
+    lane!("v_div_fixup_f64", COLD, |_, a: f64, b: f64, c: f64| -> f64 {
+        fp::div_fixup64(a, b, c)
+    }),
     carry!("v_div_scale_f32", COLD, in false out true, |_, a: f32, b: f32, c: f32, _bit| -> f32 { fp::div_scale32(a, b, c) }),
     carry!("v_div_scale_f64", COLD, in false out true, |_, a: f64, b: f64, c: f64, _bit| -> f64 { fp::div_scale64(a, b, c) }),
     lane!("v_msad_u8", COLD, |_, a: u32, b: u32, c: u32| -> u32 { masked_distance(a, b).wrapping_add(c) }, clamped { masked_distance(a, b).saturating_add(c) }),
-    lane!("v_qsad_pk_u16_u8", COLD, |_, a: u64, b: u32, c: u64| -> u64 { four_distances(a, b, c, byte_distance) }),
-    lane!("v_mqsad_pk_u16_u8", COLD, |_, a: u64, b: u32, c: u64| -> u64 { four_distances(a, b, c, masked_distance) }),
+    lane!("v_qsad_pk_u16_u8", COLD, |_, a: u64, b: u32, c: u64| -> u64 {
+        four_distances(a, b, c, byte_distance)
+    }),
+    lane!("v_mqsad_pk_u16_u8", COLD, |_, a: u64, b: u32, c: u64| -> u64 {
+        four_distances(a, b, c, masked_distance)
+    }),
     carry!("v_mad_u64_u32", COLD, in false out true, |_, a: u32, b: u32, c: u64, _bit| -> u64 { wide_mad(a, b, c) }, clamped {
         let (sum, over) = wide_mad(a, b, c); (if over { u64::MAX } else { sum }, over) }),
     carry!("v_mad_i64_i32", COLD, in false out true, |_, a: i32, b: i32, c: i64, _bit| -> i64 { wide_mad_signed(a, b, c) }, clamped {
@@ -240,59 +286,141 @@ pub(crate) static TABLE: &[Entry] = &[
     lane!("v_mad_legacy_f16", COLD, |m, a: Half, b: Half, c: Half| -> Half { mad16(a, b, c) }, rounded { Half::mad(a, b, c, m.round64(), m.fp16_overflow()) }),
     lane!("v_mad_legacy_u16", COLD, |_, a: u16, b: u16, c: u16| -> u16 { a.wrapping_mul(b).wrapping_add(c) }, clamped { mad_u16_clamped(a, b, c) }),
     lane!("v_mad_legacy_i16", COLD, |_, a: i16, b: i16, c: i16| -> i16 { a.wrapping_mul(b).wrapping_add(c) }, clamped { mad_i16_clamped(a, b, c) }),
-    lane!("v_perm_b32", COLD, |_, a: u32, b: u32, c: u32| -> u32 { permute_bytes(a, b, c) }),
+    lane!("v_perm_b32", COLD, |_, a: u32, b: u32, c: u32| -> u32 {
+        permute_bytes(a, b, c)
+    }),
     lane!("v_fma_legacy_f16", COLD, |m, a: Half, b: Half, c: Half| -> Half { fused16(a, b, c) }, rounded { Half::fused(a, b, c, m.round64(), m.fp16_overflow()) }),
-    lane!("v_div_fixup_legacy_f16", COLD, |_, a: Half, b: Half, c: Half| -> Half { fp::div_fixup16(a, b, c) }),
+    lane!("v_div_fixup_legacy_f16", COLD, |_,
+                                           a: Half,
+                                           b: Half,
+                                           c: Half|
+     -> Half {
+        fp::div_fixup16(a, b, c)
+    }),
     lane!("v_mad_u32_u16", COLD, |_, a: u16, b: u16, c: u32| -> u32 { (u32::from(a) * u32::from(b)).wrapping_add(c) }, clamped { (u32::from(a) * u32::from(b)).saturating_add(c) }),
     lane!("v_mad_i32_i16", COLD, |_, a: i16, b: i16, c: i32| -> i32 { (i32::from(a) * i32::from(b)).wrapping_add(c) }, clamped { (i32::from(a) * i32::from(b)).saturating_add(c) }),
-    lane!("v_xad_u32", COLD, |_, a: u32, b: u32, c: u32| -> u32 { (a ^ b).wrapping_add(c) }),
-    lane!("v_min3_f16", COLD, |m, a: Half, b: Half, c: Half| -> Half { fp::min16(m, fp::min16(m, a, b), c) }),
-    lane!("v_min3_i16", COLD, |_, a: i16, b: i16, c: i16| -> i16 { a.min(b).min(c) }),
-    lane!("v_min3_u16", COLD, |_, a: u16, b: u16, c: u16| -> u16 { a.min(b).min(c) }),
-    lane!("v_max3_f16", COLD, |m, a: Half, b: Half, c: Half| -> Half { fp::max16(m, fp::max16(m, a, b), c) }),
-    lane!("v_max3_i16", COLD, |_, a: i16, b: i16, c: i16| -> i16 { a.max(b).max(c) }),
-    lane!("v_max3_u16", COLD, |_, a: u16, b: u16, c: u16| -> u16 { a.max(b).max(c) }),
-    lane!("v_med3_f16", COLD, |m, a: Half, b: Half, c: Half| -> Half { fp::median16(m, a, b, c) }),
-    lane!("v_med3_i16", COLD, |_, a: i16, b: i16, c: i16| -> i16 { median(a, b, c) }),
-    lane!("v_med3_u16", COLD, |_, a: u16, b: u16, c: u16| -> u16 { median(a, b, c) }),
-    lane!("v_lshl_add_u32", HOT, |_, a: u32, b: u32, c: u32| -> u32 { (a << (b & 31)).wrapping_add(c) }),
-    lane!("v_add_lshl_u32", HOT, |_, a: u32, b: u32, c: u32| -> u32 { a.wrapping_add(b) << (c & 31) }),
-    lane!("v_add3_u32", HOT, |_, a: u32, b: u32, c: u32| -> u32 { a.wrapping_add(b).wrapping_add(c) }),
-    lane!("v_lshl_or_b32", HOT, |_, a: u32, b: u32, c: u32| -> u32 { a << (b & 31) | c }),
-    lane!("v_and_or_b32", HOT, |_, a: u32, b: u32, c: u32| -> u32 { a & b | c }),
+    lane!("v_xad_u32", COLD, |_, a: u32, b: u32, c: u32| -> u32 {
+        (a ^ b).wrapping_add(c)
+    }),
+    lane!("v_min3_f16", COLD, |m, a: Half, b: Half, c: Half| -> Half {
+        fp::min16(m, fp::min16(m, a, b), c)
+    }),
+    lane!("v_min3_i16", COLD, |_, a: i16, b: i16, c: i16| -> i16 {
+        a.min(b).min(c)
+    }),
+    lane!("v_min3_u16", COLD, |_, a: u16, b: u16, c: u16| -> u16 {
+        a.min(b).min(c)
+    }),
+    lane!("v_max3_f16", COLD, |m, a: Half, b: Half, c: Half| -> Half {
+        fp::max16(m, fp::max16(m, a, b), c)
+    }),
+    lane!("v_max3_i16", COLD, |_, a: i16, b: i16, c: i16| -> i16 {
+        a.max(b).max(c)
+    }),
+    lane!("v_max3_u16", COLD, |_, a: u16, b: u16, c: u16| -> u16 {
+        a.max(b).max(c)
+    }),
+    lane!("v_med3_f16", COLD, |m, a: Half, b: Half, c: Half| -> Half {
+        fp::median16(m, a, b, c)
+    }),
+    lane!("v_med3_i16", COLD, |_, a: i16, b: i16, c: i16| -> i16 {
+        median(a, b, c)
+    }),
+    lane!("v_med3_u16", COLD, |_, a: u16, b: u16, c: u16| -> u16 {
+        median(a, b, c)
+    }),
+    lane!("v_lshl_add_u32", HOT, |_, a: u32, b: u32, c: u32| -> u32 {
+        (a << (b & 31)).wrapping_add(c)
+    }),
+    lane!("v_add_lshl_u32", HOT, |_, a: u32, b: u32, c: u32| -> u32 {
+        a.wrapping_add(b) << (c & 31)
+    }),
+    lane!("v_add3_u32", HOT, |_, a: u32, b: u32, c: u32| -> u32 {
+        a.wrapping_add(b).wrapping_add(c)
+    }),
+    lane!("v_lshl_or_b32", HOT, |_, a: u32, b: u32, c: u32| -> u32 {
+        a << (b & 31) | c
+    }),
+    lane!("v_and_or_b32", HOT, |_, a: u32, b: u32, c: u32| -> u32 {
+        a & b | c
+    }),
     lane!("v_or3_b32", HOT, |_, a: u32, b: u32, c: u32| -> u32 { a | b | c }),
     lane!("v_mad_f16", COLD, |m, a: Half, b: Half, c: Half| -> Half { mad16(a, b, c) }, rounded { Half::mad(a, b, c, m.round64(), m.fp16_overflow()) }),
     lane!("v_mad_u16", COLD, |_, a: u16, b: u16, c: u16| -> u16 { a.wrapping_mul(b).wrapping_add(c) }, clamped { mad_u16_clamped(a, b, c) }),
     lane!("v_mad_i16", COLD, |_, a: i16, b: i16, c: i16| -> i16 { a.wrapping_mul(b).wrapping_add(c) }, clamped { mad_i16_clamped(a, b, c) }),
     lane!("v_fma_f16", COLD, |m, a: Half, b: Half, c: Half| -> Half { fused16(a, b, c) }, rounded { Half::fused(a, b, c, m.round64(), m.fp16_overflow()) }),
-    lane!("v_div_fixup_f16", COLD, |_, a: Half, b: Half, c: Half| -> Half { fp::div_fixup16(a, b, c) }),
+    lane!("v_div_fixup_f16", COLD, |_, a: Half, b: Half, c: Half| -> Half {
+        fp::div_fixup16(a, b, c)
+    }),
     lane!("v_add_f64", WARM, |m, a: f64, b: f64| -> f64 { a + b }, rounded { add64(a, b, m.round64()) }),
     lane!("v_mul_f64", WARM, |m, a: f64, b: f64| -> f64 { a * b }, rounded { mul64(a, b, m.round64()) }),
-    lane!("v_min_f64", COLD, |m, a: f64, b: f64| -> f64 { fp::min64(m, a, b) }),
-    lane!("v_max_f64", COLD, |m, a: f64, b: f64| -> f64 { fp::max64(m, a, b) }),
-    lane!("v_ldexp_f64", COLD, |_, a: f64, b: i32| -> f64 { fp::ldexp64(a, b) }),
-    lane!("v_mul_lo_u32", WARM, |_, a: u32, b: u32| -> u32 { a.wrapping_mul(b) }),
-    lane!("v_mul_hi_u32", WARM, |_, a: u32, b: u32| -> u32 { ((u64::from(a) * u64::from(b)) >> 32) as u32 }),
-    lane!("v_mul_hi_i32", COLD, |_, a: i32, b: i32| -> i32 { ((i64::from(a) * i64::from(b)) >> 32) as i32 }),
-    lane!("v_ldexp_f32", COLD, |_, a: f32, b: i32| -> f32 { fp::ldexp32(a, b) }),
-    lane!("v_bcnt_u32_b32", COLD, |_, a: u32, b: u32| -> u32 { a.count_ones().wrapping_add(b) }),
-    lane!("v_lshlrev_b64", WARM, |_, a: u32, b: u64| -> u64 { b << (a & 63) }),
-    lane!("v_lshrrev_b64", WARM, |_, a: u32, b: u64| -> u64 { b >> (a & 63) }),
-    lane!("v_ashrrev_i64", WARM, |_, a: u32, b: i64| -> i64 { b >> (a & 63) }),
-    lane!("v_trig_preop_f64", COLD, |_, a: f64, b: u32| -> f64 { trig_preop(a, b) }),
-    lane!("v_bfm_b32", COLD, |_, a: u32, b: u32| -> u32 { ((1 << (a & 31)) - 1) << (b & 31) }),
-    lane!("v_cvt_pknorm_i16_f32", COLD, |_, a: f32, b: f32| -> u32 { pair(signed_norm(a), signed_norm(b)) }),
-    lane!("v_cvt_pknorm_u16_f32", COLD, |_, a: f32, b: f32| -> u32 { pair(unsigned_norm(a), unsigned_norm(b)) }),
-    lane!("v_cvt_pkrtz_f16_f32", COLD, |_, a: f32, b: f32| -> u32 { pair(toward_zero(a), toward_zero(b)) }),
-    lane!("v_cvt_pk_u16_u32", COLD, |_, a: u32, b: u32| -> u32 { pair(a.min(0xffff) as u16, b.min(0xffff) as u16) }),
-    lane!("v_cvt_pk_i16_i32", COLD, |_, a: i32, b: i32| -> u32 { pair(a.clamp(-32768, 32767) as u16, b.clamp(-32768, 32767) as u16) }),
-    lane!("v_cvt_pknorm_i16_f16", COLD, |_, a: Half, b: Half| -> u32 { pair(signed_norm(a.wide()), signed_norm(b.wide())) }),
-    lane!("v_cvt_pknorm_u16_f16", COLD, |_, a: Half, b: Half| -> u32 { pair(unsigned_norm(a.wide()), unsigned_norm(b.wide())) }),
+    lane!("v_min_f64", COLD, |m, a: f64, b: f64| -> f64 {
+        fp::min64(m, a, b)
+    }),
+    lane!("v_max_f64", COLD, |m, a: f64, b: f64| -> f64 {
+        fp::max64(m, a, b)
+    }),
+    lane!("v_ldexp_f64", COLD, |_, a: f64, b: i32| -> f64 {
+        fp::ldexp64(a, b)
+    }),
+    lane!("v_mul_lo_u32", WARM, |_, a: u32, b: u32| -> u32 {
+        a.wrapping_mul(b)
+    }),
+    lane!("v_mul_hi_u32", WARM, |_, a: u32, b: u32| -> u32 {
+        ((u64::from(a) * u64::from(b)) >> 32) as u32
+    }),
+    lane!("v_mul_hi_i32", COLD, |_, a: i32, b: i32| -> i32 {
+        ((i64::from(a) * i64::from(b)) >> 32) as i32
+    }),
+    lane!("v_ldexp_f32", COLD, |_, a: f32, b: i32| -> f32 {
+        fp::ldexp32(a, b)
+    }),
+    lane!("v_bcnt_u32_b32", COLD, |_, a: u32, b: u32| -> u32 {
+        a.count_ones().wrapping_add(b)
+    }),
+    lane!("v_lshlrev_b64", WARM, |_, a: u32, b: u64| -> u64 {
+        b << (a & 63)
+    }),
+    lane!("v_lshrrev_b64", WARM, |_, a: u32, b: u64| -> u64 {
+        b >> (a & 63)
+    }),
+    lane!("v_ashrrev_i64", WARM, |_, a: u32, b: i64| -> i64 {
+        b >> (a & 63)
+    }),
+    lane!("v_trig_preop_f64", COLD, |_, a: f64, b: u32| -> f64 {
+        trig_preop(a, b)
+    }),
+    lane!("v_bfm_b32", COLD, |_, a: u32, b: u32| -> u32 {
+        ((1 << (a & 31)) - 1) << (b & 31)
+    }),
+    lane!("v_cvt_pknorm_i16_f32", COLD, |_, a: f32, b: f32| -> u32 {
+        pair(signed_norm(a), signed_norm(b))
+    }),
+    lane!("v_cvt_pknorm_u16_f32", COLD, |_, a: f32, b: f32| -> u32 {
+        pair(unsigned_norm(a), unsigned_norm(b))
+    }),
+    lane!("v_cvt_pkrtz_f16_f32", COLD, |_, a: f32, b: f32| -> u32 {
+        pair(toward_zero(a), toward_zero(b))
+    }),
+    lane!("v_cvt_pk_u16_u32", COLD, |_, a: u32, b: u32| -> u32 {
+        pair(a.min(0xffff) as u16, b.min(0xffff) as u16)
+    }),
+    lane!("v_cvt_pk_i16_i32", COLD, |_, a: i32, b: i32| -> u32 {
+        pair(a.clamp(-32768, 32767) as u16, b.clamp(-32768, 32767) as u16)
+    }),
+    lane!("v_cvt_pknorm_i16_f16", COLD, |_, a: Half, b: Half| -> u32 {
+        pair(signed_norm(a.wide()), signed_norm(b.wide()))
+    }),
+    lane!("v_cvt_pknorm_u16_f16", COLD, |_, a: Half, b: Half| -> u32 {
+        pair(unsigned_norm(a.wide()), unsigned_norm(b.wide()))
+    }),
     lane!("v_add_i32", COLD, |_, a: i32, b: i32| -> i32 { a.wrapping_add(b) }, clamped { a.saturating_add(b) }),
     lane!("v_sub_i32", COLD, |_, a: i32, b: i32| -> i32 { a.wrapping_sub(b) }, clamped { a.saturating_sub(b) }),
     lane!("v_add_i16", COLD, |_, a: i16, b: i16| -> i16 { a.wrapping_add(b) }, clamped { a.saturating_add(b) }),
     lane!("v_sub_i16", COLD, |_, a: i16, b: i16| -> i16 { a.wrapping_sub(b) }, clamped { a.saturating_sub(b) }),
-    lane!("v_pack_b32_f16", COLD, |_, a: Half, b: Half| -> u32 { pair(a.0, b.0) }),
+    lane!("v_pack_b32_f16", COLD, |_, a: Half, b: Half| -> u32 {
+        pair(a.0, b.0)
+    }),
 ];
 
 #[inline(always)]
@@ -354,17 +482,34 @@ mod tests {
 
     #[test]
     fn distances_and_averages() {
-        assert_eq!(byte_distance(0x0102_0304, 0x0400_0301), 3 + 2 + 0 + 3);
-        assert_eq!(masked_distance(0x0102_0304, 0x0400_0301), 3 + 0 + 0 + 3);
-        assert_eq!(four_distances(0x0000_0000_0403_0201, 0x0403_0201, 0, byte_distance) & 0xffff, 0);
+        assert_eq!(byte_distance(0x0102_0304, 0x0400_0301), 8);
+        assert_eq!(masked_distance(0x0102_0304, 0x0400_0301), 6);
+        assert_eq!(
+            four_distances(0x0000_0000_0403_0201, 0x0403_0201, 0, byte_distance) & 0xffff,
+            0
+        );
         assert_eq!(average_bytes(0x0101_01ff, 0x0202_02ff, 0x0100_0101), 0x0201_02ff);
         assert_eq!((median(3, 1, 2), median(1, 1, 5), median(-1, -5, 9)), (2, 1, -1));
     }
 
     #[test]
     fn cube_faces() {
-        assert_eq!((cube_face(1.0, 0.0, 0.0), cube_face(0.0, -2.0, 1.0), cube_face(1.0, 1.0, -1.0)), (0, 3, 5));
-        assert_eq!((cube_s(1.0, 0.0, 0.5), cube_t(0.0, -2.0, 1.0), cube_major(0.0, -2.0, 1.0)), (-0.5, -1.0, -4.0));
+        assert_eq!(
+            (
+                cube_face(1.0, 0.0, 0.0),
+                cube_face(0.0, -2.0, 1.0),
+                cube_face(1.0, 1.0, -1.0)
+            ),
+            (0, 3, 5)
+        );
+        assert_eq!(
+            (
+                cube_s(1.0, 0.0, 0.5),
+                cube_t(0.0, -2.0, 1.0),
+                cube_major(0.0, -2.0, 1.0)
+            ),
+            (-0.5, -1.0, -4.0)
+        );
     }
 
     #[test]

@@ -133,8 +133,11 @@ pub(crate) static TABLE: &[Entry] = &[
     shorts!("v_pk_ashrrev_i16", |a, b| (b as i16 >> (a & 15)) as u16),
     shorts!("v_pk_max_i16", |a, b| (a as i16).max(b as i16) as u16),
     shorts!("v_pk_min_i16", |a, b| (a as i16).min(b as i16) as u16),
-    shorts!("v_pk_mad_u16", |a, b, c| a.wrapping_mul(b).wrapping_add(c),
-        clamped (u32::from(a) * u32::from(b) + u32::from(c)).min(0xffff) as u16),
+    shorts!(
+        "v_pk_mad_u16",
+        |a, b, c| a.wrapping_mul(b).wrapping_add(c),
+        clamped(u32::from(a) * u32::from(b) + u32::from(c)).min(0xffff) as u16
+    ),
     shorts!("v_pk_add_u16", |a, b| a.wrapping_add(b), clamped a.saturating_add(b)),
     shorts!("v_pk_sub_u16", |a, b| a.wrapping_sub(b), clamped a.saturating_sub(b)),
     shorts!("v_pk_max_u16", |a, b| a.max(b)),
@@ -144,10 +147,22 @@ pub(crate) static TABLE: &[Entry] = &[
     halves!("v_pk_add_f16", WARM, |m, a, b| Half::nearest(a.wide() + b.wide()), rounded fma16(m, a, ONE, b)),
     halves!("v_pk_mul_f16", WARM, |m, a, b| Half::nearest(a.wide() * b.wide()),
         rounded Half::product(a, b, m.round64(), m.fp16_overflow())),
-    lane!("v_pk_min_f16", COLD, |m, a: Halves, b: Halves| -> Halves { Halves(fp::min16(m, a.0, b.0), fp::min16(m, a.1, b.1)) }),
-    lane!("v_pk_max_f16", COLD, |m, a: Halves, b: Halves| -> Halves { Halves(fp::max16(m, a.0, b.0), fp::max16(m, a.1, b.1)) }),
-    lane!("v_dot2_f32_f16", COLD, |_, a: Halves, b: Halves, c: f32| -> f32 { dot_halves::<Vector>(a, b, c) }),
-    lane!("v_dot2c_f32_f16", COLD, |_, a: Halves, b: Halves, c: f32| -> f32 { dot_halves::<Vector>(a, b, c) }),
+    lane!("v_pk_min_f16", COLD, |m, a: Halves, b: Halves| -> Halves {
+        Halves(fp::min16(m, a.0, b.0), fp::min16(m, a.1, b.1))
+    }),
+    lane!("v_pk_max_f16", COLD, |m, a: Halves, b: Halves| -> Halves {
+        Halves(fp::max16(m, a.0, b.0), fp::max16(m, a.1, b.1))
+    }),
+    lane!("v_dot2_f32_f16", COLD, |_, a: Halves, b: Halves, c: f32| -> f32 {
+        dot_halves::<Vector>(a, b, c)
+    }),
+    lane!("v_dot2c_f32_f16", COLD, |_,
+                                    a: Halves,
+                                    b: Halves,
+                                    c: f32|
+     -> f32 {
+        dot_halves::<Vector>(a, b, c)
+    }),
     lane!("v_dot2_i32_i16", COLD, |_, a: Shorts, b: Shorts, c: u32| -> u32 { (dot_signed(joined(a), joined(b), 16) as u32).wrapping_add(c) },
         clamped { saturated_signed(dot_signed(joined(a), joined(b), 16) + i64::from(c as i32)) }),
     lane!("v_dot2_u32_u16", COLD, |_, a: Shorts, b: Shorts, c: u32| -> u32 { (dot_unsigned(joined(a), joined(b), 16) as u32).wrapping_add(c) },
@@ -211,7 +226,11 @@ fn mixed(wave: &mut Wave, op: &Op, into: Into, fused: bool) -> Flow {
             let value = if bit(16 + n) {
                 let half = if bit(9 + n) { bits >> 16 } else { bits };
                 let half = half as u16;
-                let flushed = if mode.flush64_in() && half & 0x7c00 == 0 { half & 0x8000 } else { half };
+                let flushed = if mode.flush64_in() && half & 0x7c00 == 0 {
+                    half & 0x8000
+                } else {
+                    half
+                };
                 Half(flushed).wide()
             } else if mode.flush32_in() {
                 fp::flush32(f32::from_bits(bits))
@@ -226,8 +245,16 @@ fn mixed(wave: &mut Wave, op: &Op, into: Into, fused: bool) -> Flow {
             }
         };
         let (a, b, c) = (source(0, op.a), source(1, op.b), source(2, op.c));
-        let result = if fused { fma32(a, b, c, mode.round32()) } else { mad32(a, b, c) };
-        let result = if mode.flush32_out() { fp::flush32(result) } else { result };
+        let result = if fused {
+            fma32(a, b, c, mode.round32())
+        } else {
+            mad32(a, b, c)
+        };
+        let result = if mode.flush32_out() {
+            fp::flush32(result)
+        } else {
+            result
+        };
         let result = super::modifiers::finish32(result, 0, bit(8), mode);
         let old = wave.row(op.d).0[lane];
         wave.spare[0].0[lane] = match into {
@@ -259,10 +286,22 @@ pub(crate) static CUSTOM: &[(&str, Versions)] = &[
     ("v_pk_mov_b32", plain(packed_move)),
     ("v_fma_mix_f32", plain(|w, op| mixed(w, op, Into::Single, true))),
     ("v_mad_mix_f32", plain(|w, op| mixed(w, op, Into::Single, false))),
-    ("v_fma_mixlo_f16", plain(|w, op| mixed(w, op, Into::LowHalf, true))),
-    ("v_mad_mixlo_f16", plain(|w, op| mixed(w, op, Into::LowHalf, false))),
-    ("v_fma_mixhi_f16", plain(|w, op| mixed(w, op, Into::HighHalf, true))),
-    ("v_mad_mixhi_f16", plain(|w, op| mixed(w, op, Into::HighHalf, false))),
+    (
+        "v_fma_mixlo_f16",
+        plain(|w, op| mixed(w, op, Into::LowHalf, true)),
+    ),
+    (
+        "v_mad_mixlo_f16",
+        plain(|w, op| mixed(w, op, Into::LowHalf, false)),
+    ),
+    (
+        "v_fma_mixhi_f16",
+        plain(|w, op| mixed(w, op, Into::HighHalf, true)),
+    ),
+    (
+        "v_mad_mixhi_f16",
+        plain(|w, op| mixed(w, op, Into::HighHalf, false)),
+    ),
 ];
 
 /// The payload of a row of [`CUSTOM`].

@@ -1,7 +1,13 @@
 //! Runs OpenCL kernels on the engine without a runtime: compiles with clang, loads the code object,
 //! and calls `run_group` for every work-group.
 
-#![allow(dead_code, unreachable_pub, reason = "Every test binary uses its own part of this")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    clippy::cast_possible_truncation,
+    reason = "Every test binary uses its own part of this; the host has 64 bits"
+)]
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,8 +17,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use hansa_sim::exec::{
-    install_fault_handler, resume_group, run_group, Access, AddressSpace, Apertures, Arena, Clock, CodeCache, Dispatch,
-    Fault, GroupOutcome, Host, KernelDescriptor, Level, Scratch,
+    install_fault_handler, resume_group, run_group, Access, AddressSpace, Apertures, Arena, Clock, CodeCache,
+    Dispatch, Fault, GroupOutcome, Host, KernelDescriptor, Level, Scratch,
 };
 use hansa_sim::isa::Target;
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
@@ -28,7 +34,11 @@ pub struct Build {
 
 impl Build {
     pub fn new(target: Target, optimise: &'static str) -> Self {
-        Self { target, optimise, libraries: true }
+        Self {
+            target,
+            optimise,
+            libraries: true,
+        }
     }
 
     /// gfx900 and gfx90a, unoptimised and optimised.
@@ -40,7 +50,10 @@ impl Build {
     }
 
     pub fn with_libraries(self) -> Self {
-        Self { libraries: true, ..self }
+        Self {
+            libraries: true,
+            ..self
+        }
     }
 }
 
@@ -52,7 +65,8 @@ pub fn compile(source: &str, build: Build) -> Option<Vec<u8>> {
         *count += 1;
         *count
     };
-    let stem = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("exec-{}-{number}", std::process::id()));
+    let stem =
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("exec-{}-{number}", std::process::id()));
     let (input, output) = (stem.with_extension("cl"), stem.with_extension("co"));
     std::fs::write(&input, source).expect("source file");
     let mut command = Command::new("clang-15");
@@ -74,7 +88,11 @@ pub fn compile(source: &str, build: Build) -> Option<Vec<u8>> {
             return None;
         }
     };
-    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
+    assert!(
+        result.status.success(),
+        "{}",
+        String::from_utf8_lossy(&result.stderr)
+    );
     let object = std::fs::read(&output).expect("code object");
     for file in [input, output] {
         drop(std::fs::remove_file(file));
@@ -90,14 +108,20 @@ pub struct Memory {
 
 impl Memory {
     pub fn new(bytes: usize) -> Self {
-        Self { words: vec![0; bytes.div_ceil(8) + 64] }
+        Self {
+            words: vec![0; bytes.div_ceil(8) + 64],
+        }
     }
 
     pub fn of<T: Copy>(values: &[T]) -> Self {
         let mut memory = Self::new(size_of_val(values));
         // SAFETY: plain data into memory that is large enough.
         unsafe {
-            std::ptr::copy_nonoverlapping(values.as_ptr().cast::<u8>(), memory.words.as_mut_ptr().cast(), size_of_val(values));
+            std::ptr::copy_nonoverlapping(
+                values.as_ptr().cast::<u8>(),
+                memory.words.as_mut_ptr().cast(),
+                size_of_val(values),
+            );
         }
         memory
     }
@@ -115,7 +139,11 @@ impl Memory {
         assert!(size_of_val(values.as_slice()) <= self.words.len() * 8);
         // SAFETY: plain data out of memory that is large enough.
         unsafe {
-            std::ptr::copy_nonoverlapping(self.words.as_ptr().cast::<u8>(), values.as_mut_ptr().cast(), size_of_val(values.as_slice()));
+            std::ptr::copy_nonoverlapping(
+                self.words.as_ptr().cast::<u8>(),
+                values.as_mut_ptr().cast(),
+                size_of_val(values.as_slice()),
+            );
         }
         values
     }
@@ -140,7 +168,11 @@ impl Program {
 
     pub fn load_at(object: &[u8], target: Target, level: Level) -> Self {
         let file = object::File::parse(object).expect("ELF");
-        let end = file.segments().map(|segment| segment.address() + segment.size()).max().expect("segments");
+        let end = file
+            .segments()
+            .map(|segment| segment.address() + segment.size())
+            .max()
+            .expect("segments");
         let mut image = Memory::new(end as usize + 4096 + 256);
         let base = image.address().next_multiple_of(256);
         let shift = (base - image.address()) as usize;
@@ -152,13 +184,17 @@ impl Program {
         }
         if let Some(relocations) = file.section_by_name(".rela.dyn") {
             for entry in relocations.data().expect("relocations").chunks_exact(24) {
-                let field = |at: usize| u64::from_le_bytes(entry[at..at + 8].try_into().expect("eight bytes"));
+                let field =
+                    |at: usize| u64::from_le_bytes(entry[at..at + 8].try_into().expect("eight bytes"));
                 let (offset, info, addend) = (field(0), field(8), field(16));
                 let symbol = (info >> 32) as usize;
                 let value = match info as u32 {
                     13 => base + addend,
                     3 => {
-                        let symbol = file.dynamic_symbols().find(|s| s.index().0 == symbol).expect("symbol");
+                        let symbol = file
+                            .dynamic_symbols()
+                            .find(|s| s.index().0 == symbol)
+                            .expect("symbol");
                         base + symbol.address() + addend
                     }
                     other => panic!("relocation type {other}"),
@@ -169,20 +205,36 @@ impl Program {
         }
         let kernels = file
             .dynamic_symbols()
-            .filter_map(|symbol| Some((symbol.name().ok()?.strip_suffix(".kd")?.to_owned(), base + symbol.address())))
+            .filter_map(|symbol| {
+                Some((
+                    symbol.name().ok()?.strip_suffix(".kd")?.to_owned(),
+                    base + symbol.address(),
+                ))
+            })
             .collect();
         let space = Arc::new(AddressSpace::new());
         space.map(image.address(), image.bytes(), Access::ALL);
         install_fault_handler().expect("fault handler");
-        Self { target, image, base, kernels, space, code: Arc::new(CodeCache::new(target, level)) }
+        Self {
+            target,
+            image,
+            base,
+            kernels,
+            space,
+            code: Arc::new(CodeCache::new(target, level)),
+        }
     }
 
     pub fn share(&self, memory: &Memory) {
-        self.space.map(memory.address(), memory.bytes(), Access::READ_WRITE);
+        self.space
+            .map(memory.address(), memory.bytes(), Access::READ_WRITE);
     }
 
     pub fn kernel(&self, name: &str) -> (u64, KernelDescriptor) {
-        let address = *self.kernels.get(name).unwrap_or_else(|| panic!("no kernel {name} in {:?}", self.kernels.keys()));
+        let address = *self
+            .kernels
+            .get(name)
+            .unwrap_or_else(|| panic!("no kernel {name} in {:?}", self.kernels.keys()));
         let at = (address - self.image.address()) as usize;
         let mut bytes = [0; 64];
         for (i, byte) in bytes.iter_mut().enumerate() {
@@ -326,7 +378,12 @@ impl<'a> Launch<'a> {
         let (kernel_object, descriptor) = self.program.kernel(self.kernel);
         let kernarg = self.kernarg(descriptor.kernarg_bytes);
         self.program.share(&kernarg);
-        let waves = self.workgroup.iter().map(|n| u32::from(*n)).product::<u32>().div_ceil(64);
+        let waves = self
+            .workgroup
+            .iter()
+            .map(|n| u32::from(*n))
+            .product::<u32>()
+            .div_ceil(64);
         let wave_bytes = 64 * PRIVATE_BYTES;
         let scratch = Memory::new((waves * wave_bytes) as usize);
         self.program.share(&scratch);
