@@ -65,8 +65,8 @@ pub fn compile(source: &str, build: Build) -> Option<Vec<u8>> {
         *count += 1;
         *count
     };
-    let stem =
-        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("exec-{}-{number}", std::process::id()));
+    let stem = PathBuf::from(option_env!("CARGO_TARGET_TMPDIR").unwrap_or("/tmp"))
+        .join(format!("exec-{}-{number}", std::process::id()));
     let (input, output) = (stem.with_extension("cl"), stem.with_extension("co"));
     std::fs::write(&input, source).expect("source file");
     let mut command = Command::new("clang-15");

@@ -1,0 +1,159 @@
+//! Measures the engine: nanoseconds per wave instruction for a few kernels, one thread.
+//!
+//! `cargo run --release -p hansa-sim --example engine_speed [KERNEL]`. Needs clang 15.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "Figures for people"
+)]
+
+#[path = "../tests/exec_support/mod.rs"]
+mod exec_support;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use exec_support::{compile, seconds, Arg, Build, Launch, Memory, Program};
+use hansa_sim::exec::{resume_group, run_group, Arena, Dispatch, GroupOutcome, Host, Level, Step};
+use hansa_sim::isa::Target;
+
+const SOURCE: &str = r"
+kernel void matmul(global const float *a, global const float *b, global float *c, uint n) {
+    uint x = get_global_id(0), y = get_global_id(1);
+    float sum = 0;
+    for (uint k = 0; k < n; k++) sum = fma(a[y * n + k], b[k * n + x], sum);
+    c[y * n + x] = sum;
+}
+kernel void mandelbrot(global uint *out, uint width, uint limit) {
+    uint x = get_global_id(0), y = get_global_id(1);
+    float cx = x * (3.0f / width) - 2.0f, cy = y * (2.5f / width) - 1.25f;
+    float zx = 0, zy = 0;
+    uint n = 0;
+    while (n < limit && zx * zx + zy * zy < 4.0f) {
+        float t = zx * zx - zy * zy + cx;
+        zy = 2 * zx * zy + cy;
+        zx = t;
+        n++;
+    }
+    out[y * width + x] = n;
+}
+kernel void vadd(global const float *a, global const float *b, global float *c) {
+    size_t i = get_global_id(0);
+    c[i] = a[i] + b[i];
+}
+kernel void reduce(global const float *in, global float *out) {
+    local float part[256];
+    uint l = get_local_id(0);
+    part[l] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint s = 128; s > 0; s >>= 1) {
+        if (l < s) part[l] += part[l + s];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0) out[get_group_id(0)] = part[0];
+}
+";
+
+/// Counts instructions.
+#[derive(Debug, Default)]
+struct Counter(AtomicU64);
+
+impl Host for Counter {
+    fn message(&self, _: u16, _: u32) {}
+    fn observes(&self) -> bool {
+        true
+    }
+    fn step(&self, _: &Step) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn every_group(dispatch: &Dispatch<'_>, arena: &mut Arena) {
+    let [width, height, _] = dispatch.groups();
+    for id in (0..height).flat_map(|y| (0..width).map(move |x| [x, y, 0])) {
+        let mut outcome = run_group(dispatch, id, arena, 0).expect("no fault");
+        while let GroupOutcome::Yield { group, .. } = outcome {
+            outcome = resume_group(dispatch, group, arena).expect("no fault");
+        }
+    }
+}
+
+fn measure(name: &str, level: Level, launch: &Launch<'_>) {
+    launch.with_dispatch(|dispatch| {
+        let mut arena = Arena::new();
+        let counter = Counter::default();
+        every_group(
+            &Dispatch {
+                host: &counter,
+                ..*dispatch
+            },
+            &mut arena,
+        );
+        let count = counter.0.load(Ordering::Relaxed) as f64;
+        let best = (0..5)
+            .map(|_| seconds(|| every_group(dispatch, &mut arena)))
+            .fold(f64::MAX, f64::min);
+        println!(
+            "{name:12} {level:?}: {:8.2} ms, {:6.2} M wave instructions, {:5.2} ns each, {:6.1} M/s",
+            best * 1e3,
+            count / 1e6,
+            best / count * 1e9,
+            count / best / 1e6
+        );
+    });
+}
+
+fn main() {
+    let only = std::env::args().nth(1);
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    let build = Build::new(Target::Gfx900, "-O3");
+    let Some(object) = compile(SOURCE, build) else {
+        return;
+    };
+    let n = 512u32;
+    let ramp: Vec<f32> = (0..1 << 20).map(|i| (i % 97) as f32 * 0.25).collect();
+    for level in Level::available() {
+        let program = Program::load_at(&object, build.target, level);
+        let (a, b, c) = (Memory::of(&ramp), Memory::of(&ramp), Memory::new(4 << 20));
+        if wanted("matmul") {
+            let launch = Launch::new(&program, "matmul", 1, 1)
+                .buffer(&a)
+                .buffer(&b)
+                .buffer(&c);
+            measure(
+                "matmul",
+                level,
+                &launch.arg(Arg::U32(n)).shape([n, n, 1], [64, 1, 1]),
+            );
+        }
+        if wanted("mandelbrot") {
+            let launch = Launch::new(&program, "mandelbrot", 1, 1)
+                .buffer(&c)
+                .arg(Arg::U32(1024));
+            measure(
+                "mandelbrot",
+                level,
+                &launch.arg(Arg::U32(256)).shape([1024, 1024, 1], [64, 1, 1]),
+            );
+        }
+        if wanted("vadd") {
+            measure(
+                "vadd",
+                level,
+                &Launch::new(&program, "vadd", 1 << 20, 256)
+                    .buffer(&a)
+                    .buffer(&b)
+                    .buffer(&c),
+            );
+        }
+        if wanted("reduce") {
+            measure(
+                "reduce",
+                level,
+                &Launch::new(&program, "reduce", 1 << 20, 256)
+                    .buffer(&a)
+                    .buffer(&c),
+            );
+        }
+    }
+}
