@@ -1,4 +1,4 @@
-//! Measures the engine: nanoseconds per wave instruction for a few kernels, one thread.
+//! Measures the engine: processor time per wave instruction for a few kernels, on one thread.
 //!
 //! `cargo run --release -p hansa-sim --example engine_speed [KERNEL]`. Needs clang 15.
 
