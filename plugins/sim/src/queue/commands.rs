@@ -4,11 +4,6 @@
 //! type-3 command has 3 in bits 31:30, the number of its words less two in bits 29:16, and the operation in bits 15:8.
 //! The packet holds an INDIRECT_BUFFER command: address in two words, then the size in words with a valid bit.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "halves of 64-bit words are cut off"
-)]
-
 use super::layout::inactive;
 use super::packet::Words;
 use crate::engine::Failure;
