@@ -43,7 +43,7 @@ impl<'a> CopyQueue<'a> {
             event: 0,
             percent: 100,
         };
-        let info = rig.driver.create_queue(&request).unwrap();
+        let info = rig.driver.create_queue(&request).expect("a copy queue is free");
         Self {
             rig,
             id: info.queue,
@@ -72,7 +72,10 @@ impl<'a> CopyQueue<'a> {
 
 impl Drop for CopyQueue<'_> {
     fn drop(&mut self) {
-        self.rig.driver.destroy_queue(self.id).unwrap();
+        self.rig
+            .driver
+            .destroy_queue(self.id)
+            .expect("a queue of ours is destroyed");
     }
 }
 
