@@ -321,6 +321,13 @@ pub(crate) fn write(to: u64, from: &[u32]) -> Result<(), Unmapped> {
     outcome(unsafe { hansa_sim_guard_copy(to as *mut u8, from.as_ptr().cast(), size_of_val(from)) })
 }
 
+/// Copies foreign memory to foreign memory that does not overlap it. The caller has established that it may be
+/// written.
+pub(crate) fn copy(to: u64, from: u64, bytes: u64) -> Result<(), Unmapped> {
+    // SAFETY: a fault at either place becomes an error; the caller vouches for the destination.
+    outcome(unsafe { hansa_sim_guard_copy(to as *mut u8, from as *const u8, bytes as usize) })
+}
+
 /// Loads each lane of `lanes` from its address plus `displacement`, zero-extended.
 pub(crate) fn gather(
     width: Width,

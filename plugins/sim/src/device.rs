@@ -1,0 +1,98 @@
+//! One device: what its queues, its kernels and its memory have in common.
+
+use crate::chip::{Chip, SIMDS_PER_CU};
+use crate::config::Config;
+use crate::exec::{self, CodeCache, Level};
+use crate::gws::Gws;
+use crate::space::{Range, Space};
+use hansa_plugin_api::HostRef;
+use std::sync::Arc;
+
+/// A device.
+#[derive(Debug)]
+pub(crate) struct Device {
+    /// The driver's number of it.
+    pub(crate) node: u32,
+    /// What it is a model of.
+    pub(crate) chip: &'static Chip,
+    /// What it sees.
+    pub(crate) space: Space,
+    /// Its global wave sync resources.
+    pub(crate) gws: Gws,
+    /// Code of its kernels, ready to run.
+    pub(crate) code: Arc<CodeCache>,
+    /// What kernels reach outside of it.
+    pub(crate) outside: Arc<Outside>,
+    clock: Arc<dyn exec::Clock>,
+}
+
+impl Device {
+    /// The devices of a configuration.
+    pub(crate) fn all(config: &Config, host: HostRef<'static>) -> Vec<Arc<Self>> {
+        let outside = Arc::new(Outside { host });
+        (0..config.devices)
+            .map(|node| {
+                let device = Self {
+                    node,
+                    chip: Chip::of(config.isa),
+                    space: Space::default(),
+                    gws: Gws::default(),
+                    code: Arc::new(CodeCache::new(config.isa, Level::detected())),
+                    outside: Arc::clone(&outside),
+                    clock: Arc::clone(&outside) as Arc<dyn exec::Clock>,
+                };
+                if config.hmm {
+                    device.space.map(Range::PROCESS);
+                }
+                Arc::new(device)
+            })
+            .collect()
+    }
+
+    /// Waves that it holds at once.
+    pub(crate) fn waves(&self, config: &Config) -> u32 {
+        let units = config.compute_units.unwrap_or(self.chip.compute_units);
+        units * SIMDS_PER_CU * self.chip.waves_per_simd
+    }
+
+    /// The clocks that kernels read.
+    pub(crate) fn clock(&self) -> &Arc<dyn exec::Clock> {
+        &self.clock
+    }
+
+    /// Notes that memory changed other than by kernels, or is gone: code in it is not what it was.
+    pub(crate) fn memory_changed(&self, start: u64, bytes: u64) {
+        self.code.invalidate(start, bytes);
+    }
+}
+
+/// The runtime, as kernels reach it.
+#[derive(Debug)]
+pub(crate) struct Outside {
+    host: HostRef<'static>,
+}
+
+/// Message numbers of `s_sendmsg`, in bits 3:0 of the immediate.
+const MESSAGE_INTERRUPT: u16 = 1;
+/// Bits of M0 that an interrupt carries.
+const INTERRUPT_PAYLOAD: u32 = 0x00ff_ffff;
+
+impl exec::Host for Outside {
+    fn message(&self, immediate: u16, m0: u32) {
+        if immediate & 0xf == MESSAGE_INTERRUPT {
+            // A runtime that does not know the event has nobody waiting for it.
+            let _ = self.host.event_raised(m0 & INTERRUPT_PAYLOAD);
+        }
+    }
+}
+
+impl exec::Clock for Outside {
+    fn shader(&self) -> u64 {
+        self.real()
+    }
+
+    fn real(&self) -> u64 {
+        // The clock's method is required and only reads a clock.
+        self.host.now().unwrap_or(0)
+    }
+}

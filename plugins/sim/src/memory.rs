@@ -1,0 +1,225 @@
+//! Memory of the devices: who owns what, which device sees it, and how much is left.
+//!
+//! A device's addresses are the host's. What a device may touch is the set of ranges that are mapped to it; see
+//! [`Space`](crate::space::Space).
+
+use crate::config::PAGE;
+use crate::device::Device;
+use crate::exec::Access;
+use crate::pages::Pages;
+use crate::space::Range;
+use hansa_plugin_api::{
+    AllocFlags, AllocRequest, Allocation, Error, ErrorCode, HostMemoryRequest, MapRequest, MemoryHandle,
+};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// All memory of a driver.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    devices: Vec<Arc<Device>>,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug)]
+struct Table {
+    /// Bytes of local memory that can still be allocated, per device.
+    left: Vec<u64>,
+    blocks: HashMap<u64, Block>,
+    next: u64,
+}
+
+/// An allocation or a registration.
+#[derive(Debug)]
+struct Block {
+    /// The pages, unless the program owns them.
+    pages: Option<Pages>,
+    /// Device whose budget they count in.
+    home: Option<usize>,
+    /// Where the devices see it.
+    range: Range,
+    /// Devices that see it.
+    nodes: Vec<usize>,
+}
+
+impl Memory {
+    /// Memory of these devices, which have as many bytes each.
+    pub(crate) fn new(devices: Vec<Arc<Device>>, bytes: u64) -> Self {
+        let left = vec![bytes; devices.len()];
+        Self {
+            devices,
+            table: Mutex::new(Table {
+                left,
+                blocks: HashMap::new(),
+                next: 1,
+            }),
+        }
+    }
+
+    /// Bytes of a device's memory that can still be allocated.
+    pub(crate) fn available(&self, node: usize) -> u64 {
+        self.table.lock().left[node]
+    }
+
+    /// Allocates from a device's memory.
+    pub(crate) fn allocate(&self, node: usize, request: &AllocRequest) -> Result<Allocation, Error> {
+        let unsupported = AllocFlags::ADDRESS_ONLY | AllocFlags::MEMORY_ONLY | AllocFlags::SHARED;
+        if request.flags.intersects(unsupported) {
+            return Err(Error::not_supported(
+                "Allocation of addresses or pages alone, or of shared memory",
+            ));
+        }
+        if request.bytes == 0 || request.bytes > u64::MAX - PAGE {
+            let message = format!("An allocation of {} bytes is not possible", request.bytes);
+            return Err(Error::new(ErrorCode::INVALID_ARGUMENT, message));
+        }
+        let bytes = request.bytes.next_multiple_of(PAGE);
+        self.take(node, bytes)?;
+        let pages = Pages::reserve(request.address, bytes, request.alignment.max(PAGE))
+            .inspect_err(|_| self.table.lock().left[node] += bytes)?;
+        let range = Range {
+            start: pages.address(),
+            end: pages.address() + bytes,
+            access: access(request.flags),
+        };
+        self.devices[node].space.map(range);
+        let handle = self.table.lock().insert(Block {
+            pages: Some(pages),
+            home: Some(node),
+            range,
+            nodes: vec![node],
+        });
+        Ok(Allocation {
+            handle,
+            device_address: range.start,
+            host_address: range.start,
+            bytes,
+        })
+    }
+
+    /// Lets devices see memory of the program.
+    pub(crate) fn register(
+        &self,
+        request: &HostMemoryRequest<'_>,
+        nodes: Vec<usize>,
+    ) -> Result<Allocation, Error> {
+        let end = request.address.checked_add(request.bytes);
+        let Some(end) = end.filter(|_| request.address != 0 && request.bytes != 0) else {
+            let message = format!(
+                "{} bytes at {:#x} are no range of host memory",
+                request.bytes, request.address
+            );
+            return Err(Error::new(ErrorCode::INVALID_ARGUMENT, message));
+        };
+        let range = Range {
+            start: request.address,
+            end,
+            access: access(request.flags),
+        };
+        for &node in &nodes {
+            self.devices[node].space.map(range);
+        }
+        let handle = self.table.lock().insert(Block {
+            pages: None,
+            home: None,
+            range,
+            nodes,
+        });
+        Ok(Allocation {
+            handle,
+            device_address: range.start,
+            host_address: range.start,
+            bytes: request.bytes,
+        })
+    }
+
+    /// Ends an allocation or a registration; no device sees it any more.
+    pub(crate) fn release(&self, handle: MemoryHandle) -> Result<(), Error> {
+        let block = {
+            let mut table = self.table.lock();
+            let block = table.blocks.remove(&handle.0).ok_or_else(|| unknown(handle))?;
+            if let Some(node) = block.home {
+                table.left[node] += block.range.end - block.range.start;
+            }
+            block
+        };
+        for &node in &block.nodes {
+            let device = &self.devices[node];
+            device.space.unmap(block.range);
+            device.memory_changed(block.range.start, block.range.end - block.range.start);
+        }
+        // No device sees them any more: the pages go.
+        drop(block.pages);
+        Ok(())
+    }
+
+    /// Lets further devices see a block.
+    pub(crate) fn map(&self, request: &MapRequest<'_>, nodes: &[usize]) -> Result<(), Error> {
+        let mut table = self.table.lock();
+        let block = table.block(request.handle)?;
+        for &node in nodes {
+            if !block.nodes.contains(&node) {
+                self.devices[node].space.map(block.range);
+                block.nodes.push(node);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a block from the sight of devices.
+    pub(crate) fn unmap(&self, request: &MapRequest<'_>, nodes: &[usize]) -> Result<(), Error> {
+        let mut table = self.table.lock();
+        let block = table.block(request.handle)?;
+        for node in nodes {
+            if let Some(index) = block.nodes.iter().position(|n| n == node) {
+                block.nodes.swap_remove(index);
+                self.devices[*node].space.unmap(block.range);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds a block.
+    pub(crate) fn check(&self, handle: MemoryHandle) -> Result<(), Error> {
+        self.table.lock().block(handle).map(|_| ())
+    }
+
+    fn take(&self, node: usize, bytes: u64) -> Result<(), Error> {
+        let left = &mut self.table.lock().left[node];
+        *left = left.checked_sub(bytes).ok_or_else(|| {
+            let message = format!("{bytes} bytes of device memory were asked for and {left} are left");
+            Error::new(ErrorCode::OUT_OF_RESOURCES, message)
+        })?;
+        Ok(())
+    }
+}
+
+impl Table {
+    fn insert(&mut self, block: Block) -> MemoryHandle {
+        let handle = self.next;
+        self.next += 1;
+        self.blocks.insert(handle, block);
+        MemoryHandle(handle)
+    }
+
+    fn block(&mut self, handle: MemoryHandle) -> Result<&mut Block, Error> {
+        self.blocks.get_mut(&handle.0).ok_or_else(|| unknown(handle))
+    }
+}
+
+/// What a device may do with memory of these flags.
+fn access(flags: AllocFlags) -> Access {
+    Access {
+        read: true,
+        write: !flags.contains(AllocFlags::READ_ONLY),
+        execute: flags.contains(AllocFlags::EXECUTABLE),
+    }
+}
+
+fn unknown(handle: MemoryHandle) -> Error {
+    Error::new(
+        ErrorCode::INVALID_HANDLE,
+        format!("{} is no memory handle of this driver", handle.0),
+    )
+}

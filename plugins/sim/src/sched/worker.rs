@@ -1,0 +1,165 @@
+//! What a thread of the pool does.
+
+use super::pool::Pool;
+use super::work::Task;
+use super::Job;
+use crate::engine::{Outcome, Rest};
+use crate::exec::Arena;
+use crate::queue::Queue;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long an idle thread spins before it sleeps. On one or two cores it would take the time of the thread that
+/// it waits for.
+const SEARCH: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(50)];
+/// Spins between two looks at memory that the host changes without telling.
+const SPINS: u32 = 32;
+
+/// Runs until the pool closes.
+pub(super) fn run(pool: &Arc<Pool>) {
+    precise_timer();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut thread = Thread {
+        pool,
+        arena: Arena::new(),
+        search: SEARCH[usize::from(cores > 2)],
+    };
+    while !pool.is_closing() {
+        pool.poll();
+        if pool.only_sleeps() {
+            thread.nap();
+        }
+        match pool.take() {
+            Some(task) => thread.perform(task),
+            None => thread.idle(),
+        }
+    }
+}
+
+/// Asks the kernel for naps as short as they are asked for: by default it adds 50 microseconds.
+fn precise_timer() {
+    // Refused, naps are longer than they should be.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1000));
+}
+
+struct Thread<'a> {
+    pool: &'a Arc<Pool>,
+    arena: Arena,
+    search: Duration,
+}
+
+impl Thread<'_> {
+    fn perform(&mut self, task: Task) {
+        match task {
+            Task::Packets(queue) => queue.serve(),
+            Task::Groups(queue, job, groups) => self.groups(&queue, &job, groups),
+            Task::Resume(queue, job, rest) => self.resume(&queue, &job, rest),
+        }
+    }
+
+    fn groups(&mut self, queue: &Arc<Queue>, job: &Arc<Job>, groups: Range<u64>) {
+        if job.timed && groups.start == 0 {
+            job.begin(self.pool.now());
+        }
+        let begun = (groups.end < job.groups).then(Instant::now);
+        let mut over = 0;
+        let mut ran = 0;
+        let mut full = false;
+        for group in groups.clone() {
+            if queue.stopped() || job.failed() {
+                over += groups.end - group;
+                break;
+            }
+            ran += 1;
+            match job.launch.start(queue, group, &mut self.arena) {
+                Outcome::Done => over += 1,
+                Outcome::Failed(failure) => {
+                    job.fail(failure);
+                    over += 1;
+                }
+                Outcome::Later { rest, idle } => self.pool.suspend(queue, job, rest, idle),
+                Outcome::NoRoom => {
+                    self.pool.put_back(queue, job, group..groups.end);
+                    full = true;
+                    break;
+                }
+            }
+        }
+        if let Some(begun) = begun {
+            let nanoseconds = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            job.took(ran, nanoseconds);
+        }
+        self.over(queue, job, over);
+        if full && over == 0 {
+            self.nap();
+        }
+    }
+
+    fn resume(&mut self, queue: &Arc<Queue>, job: &Arc<Job>, rest: Rest) {
+        self.pool.resumed(job.launch.waves());
+        if queue.stopped() || job.failed() {
+            job.launch.forget(&rest);
+        } else {
+            match job.launch.resume(queue, rest, &mut self.arena) {
+                Outcome::Done | Outcome::NoRoom => {}
+                Outcome::Failed(failure) => job.fail(failure),
+                Outcome::Later { rest, idle } => return self.pool.suspend(queue, job, rest, idle),
+            }
+        }
+        self.over(queue, job, 1);
+    }
+
+    /// Counts work-groups that are over; the last one of a dispatch completes its packet.
+    fn over(&self, queue: &Arc<Queue>, job: &Arc<Job>, groups: u64) {
+        if groups == 0 {
+            return;
+        }
+        self.pool.progress(job);
+        if job.finish(groups) {
+            if job.timed {
+                job.complete(self.pool.now());
+            }
+            queue.finished(job.slot);
+        }
+    }
+
+    /// Waits for work: searches for a while if nobody else does, then sleeps.
+    fn idle(&self) {
+        let pool = self.pool;
+        if pool.begin_search() {
+            let found = self.search();
+            pool.end_search();
+            if found {
+                return;
+            }
+        }
+        let ticket = pool.sleep.ticket();
+        if pool.has_work() || pool.is_closing() {
+            pool.sleep.cancel(ticket);
+            return;
+        }
+        let timeout = pool.has_polls().then(|| pool.next_nap());
+        pool.sleep.sleep(ticket, timeout);
+    }
+
+    fn search(&self) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < self.search {
+            for _ in 0..SPINS {
+                if self.pool.has_work() || self.pool.is_closing() {
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+            self.pool.poll();
+        }
+        false
+    }
+
+    /// Sleeps because all that is left waits for somebody else.
+    fn nap(&self) {
+        let ticket = self.pool.sleep.ticket();
+        self.pool.sleep.sleep(ticket, Some(self.pool.next_nap()));
+    }
+}

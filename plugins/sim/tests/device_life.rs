@@ -1,0 +1,116 @@
+//! Opening, closing, destroying, forking.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "small numbers of tests"
+)]
+
+mod rig;
+
+use hansa_plugin_api::{ErrorCode, HostObject, Plugin};
+use hansa_sim::SimPlugin;
+use rig::kernels::{arguments, Module};
+use rig::queue::BARRIER_AND;
+use rig::{eventually, FakeHost, Program, Rig, TestQueue};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+#[test]
+fn a_queue_can_be_destroyed_while_its_kernel_never_ends() {
+    let rig = Rig::new("");
+    let module = Module::device(&rig);
+    for kernel in ["forever", "forever_busy"] {
+        let queue = rig.queue(0);
+        let flags = rig.host_memory(4096);
+        let kernarg = arguments(&rig, &[flags.address()]);
+        queue.dispatch(
+            &Program::linear(module.kernel(kernel), kernarg.address(), 64 * 50),
+            0,
+        );
+        assert!(eventually(|| flags.u32(0) == 1));
+        let begun = Instant::now();
+        queue.destroy();
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn a_driver_can_be_closed_while_kernels_run() {
+    let rig = Rig::new("");
+    let module = Module::device(&rig);
+    let queues: Vec<_> = (0..4).map(|_| rig.queue(0)).collect();
+    let flags = rig.host_memory(4096);
+    let kernarg = arguments(&rig, &[flags.address()]);
+    for queue in &queues {
+        queue.dispatch(
+            &Program::linear(module.kernel("forever"), kernarg.address(), 64 * 10),
+            0,
+        );
+    }
+    assert!(eventually(|| flags.u32(0) == 1));
+    let host = rig.host;
+    rig.close();
+    assert!(eventually(|| host.running.load(Ordering::SeqCst) == 0));
+}
+
+#[test]
+fn a_doorbell_may_be_rung_after_its_queue_is_gone() {
+    let rig = Rig::new("");
+    let queue = rig.queue(0);
+    let doorbell = queue.doorbell();
+    queue.destroy();
+    (doorbell.notify)(doorbell.context, 5);
+}
+
+#[test]
+fn queues_run_out_and_come_back() {
+    let rig = Rig::new("queues = 3");
+    let queues: Vec<_> = (0..3).map(|_| rig.queue(0)).collect();
+    let request = queues[0].request();
+    let error = rig.driver.create_queue(&request).unwrap_err();
+    assert_eq!(error.code, ErrorCode::OUT_OF_RESOURCES);
+    queues.into_iter().for_each(TestQueue::destroy);
+    drop(rig.queue(0));
+}
+
+#[test]
+fn a_child_of_the_process_has_no_device() {
+    let rig = Rig::new("");
+    rig.driver.after_fork().unwrap();
+    assert_eq!(rig.driver.available(0).unwrap_err().code, ErrorCode::DEVICE_LOST);
+}
+
+#[test]
+fn a_bad_configuration_is_an_error_of_probe_and_driver() {
+    let host = HostObject::new(FakeHost::leaked("devices = 99", 1));
+    let host: &'static HostObject = Box::leak(Box::new(host));
+    let error = SimPlugin::probe(host.as_ref()).unwrap_err();
+    assert!(
+        error.message.contains("devices = 99 is not accepted"),
+        "{}",
+        error.message
+    );
+    assert!(SimPlugin::driver(host.as_ref()).is_err());
+    let host = HostObject::new(FakeHost::leaked("devices = 3\ncolour = 1", 1));
+    let devices = SimPlugin::probe(host.as_ref()).unwrap().devices;
+    assert_eq!(devices.as_slice(), ["software:0", "software:1", "software:2"]);
+}
+
+#[test]
+fn a_runtime_without_threads_is_told_so_in_the_log() {
+    let rig = Rig::new("");
+    rig.host.may_spawn.store(0, Ordering::SeqCst);
+    let module = Module::device(&rig);
+    let (queue, done) = (rig.queue(0), rig.signal(1));
+    let none = arguments(&rig, &[]);
+    let program = Program::linear(module.kernel("empty"), none.address(), 64);
+    queue.dispatch(&program, done.handle());
+    assert!(!rig.host.logged(hansa_plugin_api::LogLevel::ERROR).is_empty());
+    // The next packet tries again.
+    rig.host.may_spawn.store(1, Ordering::SeqCst);
+    queue.dispatch(&program, 0);
+    queue.barrier(BARRIER_AND, &[], 0);
+    done.wait(0);
+}
