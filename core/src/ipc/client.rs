@@ -20,8 +20,13 @@ use std::os::fd::OwnedFd;
 /// [`Error::OutOfResources`] when there is no descriptor left.
 pub fn ask(name: Name) -> Result<(Offer, Option<OwnedFd>)> {
     let stale = |_| Error::InvalidArgument("nobody answers to the name");
-    let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-        .map_err(|_| Error::OutOfResources("a socket"))?;
+    let socket = socket_with(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )
+    .map_err(|_| Error::OutOfResources("a socket"))?;
     for side in [Timeout::Send, Timeout::Recv] {
         set_socket_timeout(&socket, side, Some(PATIENCE)).map_err(stale)?;
     }

@@ -119,8 +119,13 @@ impl Exchange {
         }
         let refused = |_| Error::OutOfResources("a socket for other processes");
         let server = secret()?;
-        let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-            .map_err(refused)?;
+        let socket = socket_with(
+            AddressFamily::UNIX,
+            SocketType::SEQPACKET,
+            SocketFlags::CLOEXEC,
+            None,
+        )
+        .map_err(refused)?;
         let address = SocketAddrUnix::new_abstract_name(socket_name(server).as_bytes()).map_err(refused)?;
         bind(&socket, &address).map_err(refused)?;
         listen(&socket, 64).map_err(refused)?;
@@ -220,7 +225,9 @@ mod tests {
     use super::*;
 
     fn file() -> OwnedFd {
-        super::super::MemoryFile::new("hansa-exchange", 4096).unwrap().into()
+        super::super::MemoryFile::new("hansa-exchange", 4096)
+            .unwrap()
+            .into()
     }
 
     fn export(address: u64) -> Result<Export> {
@@ -245,9 +252,7 @@ mod tests {
         let (offer, descriptor) = ask(name).unwrap();
         assert_eq!(offer, Offer::signal(4096));
         assert_eq!(
-            super::super::MemoryFile::of(descriptor.unwrap())
-                .unwrap()
-                .bytes(),
+            super::super::MemoryFile::of(descriptor.unwrap()).unwrap().bytes(),
             4096
         );
         exchange.withdraw(Thing::Signal, 7);

@@ -38,11 +38,7 @@ impl MemoryFile {
             .or_else(|_| memfd_create(name, sealable))
             .map_err(gone)?;
         ftruncate(&descriptor, bytes).map_err(gone)?;
-        fcntl_add_seals(
-            &descriptor,
-            SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL,
-        )
-        .map_err(gone)?;
+        fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL).map_err(gone)?;
         Ok(Self { descriptor, bytes })
     }
 

@@ -14,17 +14,17 @@ use std::sync::Mutex;
 
 /// A registration that the runtime made and has not undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Registered {
-    pub address: u64,
-    pub bytes: u64,
-    pub nodes: Vec<u32>,
-    pub read_only: bool,
+pub(crate) struct Registered {
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
+    pub(crate) nodes: Vec<u32>,
+    pub(crate) read_only: bool,
 }
 
 static REGISTERED: Mutex<Option<HashMap<u64, Registered>>> = Mutex::new(None);
 
 /// The registrations of a range.
-pub fn registered(address: u64) -> Vec<Registered> {
+pub(crate) fn registered(address: u64) -> Vec<Registered> {
     let table = REGISTERED.lock().unwrap();
     let mut found: Vec<_> = table
         .iter()
@@ -43,7 +43,7 @@ struct Memory {
 }
 
 /// The driver.
-pub struct FakeDriver {
+pub(crate) struct FakeDriver {
     #[expect(dead_code, reason = "the packet processor's")]
     host: HostRef<'static>,
     memory: Mutex<HashMap<u64, Memory>>,
@@ -51,7 +51,7 @@ pub struct FakeDriver {
 }
 
 impl FakeDriver {
-    pub fn new(host: HostRef<'static>) -> Self {
+    pub(crate) fn new(host: HostRef<'static>) -> Self {
         Self {
             host,
             memory: Mutex::new(HashMap::new()),

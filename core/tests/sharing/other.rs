@@ -4,11 +4,11 @@ use super::rig::{self, Rig};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-const ROLE: &str = "HANSA_TEST_ROLE";
+const ROLE: &str = "SHARING_TEST_ROLE";
 const MARK: &str = "other process says: ";
 
 /// Another process that plays a role. It is killed when dropped.
-pub struct Other {
+pub(crate) struct Other {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
@@ -16,7 +16,7 @@ pub struct Other {
 
 impl Other {
     /// Starts it.
-    pub fn start(role: &str) -> Self {
+    pub(crate) fn start(role: &str) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "other::another_process", "--ignored", "--nocapture"])
             .env(ROLE, role)
@@ -33,16 +33,20 @@ impl Other {
     }
 
     /// Tells it numbers.
-    pub fn tell(&mut self, numbers: &[u64]) {
-        let line: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    pub(crate) fn tell(&mut self, numbers: &[i64]) {
+        let line: Vec<String> = numbers.iter().map(i64::to_string).collect();
         writeln!(self.to, "{}", line.join(" ")).unwrap();
     }
 
     /// Hears numbers from it.
-    pub fn hear(&mut self) -> Vec<u64> {
+    pub(crate) fn hear(&mut self) -> Vec<i64> {
         loop {
             let mut line = String::new();
-            assert_ne!(self.from.read_line(&mut line).unwrap(), 0, "the other process is gone");
+            assert_ne!(
+                self.from.read_line(&mut line).unwrap(),
+                0,
+                "the other process is gone"
+            );
             // The test harness writes to the same pipe, and without an end of line at that.
             if let Some((_, numbers)) = line.split_once(MARK) {
                 return numbers.split_whitespace().map(|n| n.parse().unwrap()).collect();
@@ -51,12 +55,12 @@ impl Other {
     }
 
     /// Its process number.
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// Kills it, and waits until it is gone.
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
@@ -71,11 +75,11 @@ impl Drop for Other {
 }
 
 /// The test program that plays a role, seen from inside.
-pub struct Parent;
+pub(crate) struct Parent;
 
 impl Parent {
     /// Hears numbers; ends the process when the parent is gone.
-    pub fn hear(&self) -> Vec<u64> {
+    pub(crate) fn hear(&self) -> Vec<i64> {
         let mut line = String::new();
         if std::io::stdin().read_line(&mut line).unwrap() == 0 {
             std::process::exit(0);
@@ -84,20 +88,20 @@ impl Parent {
     }
 
     /// Tells numbers.
-    pub fn tell(&self, numbers: &[u64]) {
-        let line: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    pub(crate) fn tell(&self, numbers: &[i64]) {
+        let line: Vec<String> = numbers.iter().map(i64::to_string).collect();
         println!("\n{MARK}{}", line.join(" "));
     }
 }
 
 /// The words of a name as numbers to tell, and back.
-pub fn numbers(words: [u32; 8]) -> Vec<u64> {
+pub(crate) fn numbers(words: [u32; 8]) -> Vec<i64> {
     words.iter().map(|&word| word.into()).collect()
 }
 
 /// See [`numbers`].
-pub fn words(numbers: &[u64]) -> [u32; 8] {
-    let words: Vec<u32> = numbers.iter().map(|&n| n as u32).collect();
+pub(crate) fn words(numbers: &[i64]) -> [u32; 8] {
+    let words: Vec<u32> = numbers.iter().map(|&n| n.try_into().unwrap()).collect();
     words.try_into().unwrap()
 }
 

@@ -56,50 +56,35 @@ impl api::Plugin for Fake {
 
 /// What the tests have in hand.
 #[derive(Clone, Copy)]
-pub struct Rig {
-    /// The runtime.
-    pub runtime: api::RuntimeServicesRef<'static>,
+pub(crate) struct Rig {
     /// Its groups.
-    pub signals: api::SignalServicesRef<'static>,
-    pub sharing: api::SharingServicesRef<'static>,
+    pub(crate) signals: api::SignalServicesRef<'static>,
 }
 
 /// Starts a runtime of this process and answers its services.
-pub fn start() -> Rig {
-    hansa_core::init(&[BuiltIn::of::<Fake>()]).unwrap();
+pub(crate) fn start() -> Rig {
+    hansa_core::runtime::init(&[BuiltIn::of::<Fake>()]).unwrap();
     let runtime = SERVICES.lock().unwrap().unwrap();
     Rig {
-        runtime,
         signals: runtime.signals().unwrap(),
-        sharing: runtime.sharing().unwrap(),
     }
 }
 
 /// The runtime that all tests of the process use at once.
-pub fn rig() -> Rig {
+pub(crate) fn rig() -> Rig {
     static RIG: OnceLock<Rig> = OnceLock::new();
     *RIG.get_or_init(start)
 }
 
-impl Rig {
-    /// Agents of a kind.
-    pub fn agents(&self, kind: api::AgentKind) -> Vec<u64> {
-        let all = self.runtime.agents().unwrap();
-        all.into_iter()
-            .filter(|&agent| self.runtime.agent_kind(agent).unwrap() == kind)
-            .collect()
-    }
-}
-
 /// The `hsa_status_t` of a refusal.
-pub fn status<T: std::fmt::Debug>(result: api::Result<T>) -> u32 {
+pub(crate) fn status<T: std::fmt::Debug>(result: api::Result<T>) -> u32 {
     let error = result.expect_err("it is refused");
     assert_eq!(error.code, api::ErrorCode::STATUS, "{error}");
-    error.errno.cast_unsigned()
+    u32::from_ne_bytes(error.errno.to_ne_bytes())
 }
 
 /// Statuses, with HSA's numbers.
-pub mod is {
-    pub const INVALID_ARGUMENT: u32 = 0x1001;
-    pub const INVALID_SIGNAL: u32 = 0x1006;
+pub(crate) mod is {
+    pub(crate) const INVALID_ARGUMENT: u32 = 0x1001;
+    pub(crate) const INVALID_SIGNAL: u32 = 0x1006;
 }

@@ -23,11 +23,11 @@ fn attach(rig: Rig, parent: &Parent) -> u64 {
 }
 
 /// Waits for each even value and answers with the next odd one.
-pub fn attach_a_signal(rig: Rig, parent: &Parent) {
+pub(crate) fn attach_a_signal(rig: Rig, parent: &Parent) {
     let signal = attach(rig, parent);
-    parent.tell(&[signal::load(signal, Ordering::Acquire).cast_unsigned()]);
+    parent.tell(&[signal::load(signal, Ordering::Acquire)]);
     for round in parent.hear() {
-        let wanted = round.cast_signed() * 2;
+        let wanted = round * 2;
         assert_eq!(signal::wait(signal, Condition::Eq, wanted, u64::MAX), wanted);
         signal::store(signal, wanted + 1, Ordering::Release);
     }
@@ -35,13 +35,13 @@ pub fn attach_a_signal(rig: Rig, parent: &Parent) {
 }
 
 /// Gives a signal and changes it as told.
-pub fn give_a_signal(rig: Rig, parent: &Parent) {
+pub(crate) fn give_a_signal(rig: Rig, parent: &Parent) {
     let (signal, name) = shared(rig, 7);
     parent.tell(&numbers(name.words));
     loop {
         match parent.hear()[..] {
             [0] => signal::destroy(signal).unwrap(),
-            [value] => signal::store(signal, value.cast_signed(), Ordering::Release),
+            [value] => signal::store(signal, value, Ordering::Release),
             _ => unreachable!("the test tells one number"),
         }
         parent.tell(&[]);
@@ -49,10 +49,11 @@ pub fn give_a_signal(rig: Rig, parent: &Parent) {
 }
 
 /// Sleeps until it is killed.
-pub fn sleep_on_a_signal(rig: Rig, parent: &Parent) {
+pub(crate) fn sleep_on_a_signal(rig: Rig, parent: &Parent) {
     let signal = attach(rig, parent);
     parent.tell(&[]);
-    signal::wait(signal, Condition::Eq, i64::MIN, u64::MAX);
+    let seen = signal::wait(signal, Condition::Eq, i64::MIN, u64::MAX);
+    unreachable!("nobody stores it, and {seen} was");
 }
 
 #[test]
@@ -61,10 +62,10 @@ fn two_processes_play_ball_with_a_signal() {
     let mut other = Other::start("attach a signal");
     other.tell(&numbers(name.words));
     assert_eq!(other.hear(), [7]);
-    let rounds: Vec<u64> = (10..60).collect();
+    let rounds: Vec<i64> = (10..60).collect();
     other.tell(&rounds);
     for round in rounds {
-        let thrown = round.cast_signed() * 2;
+        let thrown = round * 2;
         signal::store(signal, thrown, Ordering::Release);
         let back = signal::wait(signal, Condition::Eq, thrown + 1, 10_000_000_000);
         assert_eq!(back, thrown + 1);
@@ -74,7 +75,7 @@ fn two_processes_play_ball_with_a_signal() {
 
 fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
 }
 
 #[test]
