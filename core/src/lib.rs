@@ -12,6 +12,7 @@ pub mod dma;
 pub mod elf_kind;
 pub mod error;
 pub mod handle;
+pub mod ipc;
 pub mod loader;
 pub mod memory;
 pub mod plugin;

@@ -114,6 +114,8 @@ fn assemble(epoch: u16, config: Config, mut drivers: Vec<DriverSlot>) -> Arc<Run
         host_options,
         code: crate::code::Code::default(),
         groups: crate::handle::Table::new(crate::handle::Kind::SignalGroup),
+        exchange: crate::ipc::Exchange::default(),
+        shown_signals: crate::signal::ipc::Shown::default(),
         extensions: Mutex::new(Extensions::default()),
     })
 }
@@ -162,6 +164,7 @@ fn show_arenas(runtime: &Arc<Runtime>) -> Result<()> {
     if let Some((address, bytes)) = slots::committed() {
         runtime.show_arena(address, bytes)?;
     }
+    crate::signal::ipc::show_all(runtime)?;
     let later = Arc::downgrade(runtime);
     pool::observe(Box::new(move |address, bytes| match later.upgrade() {
         Some(runtime) => runtime.show_arena(address as u64, bytes as u64),

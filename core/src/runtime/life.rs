@@ -103,6 +103,7 @@ extern "C" fn in_child() {
     // A thread that forks is not inside `init` or `shut_down`; whoever held the lock is not in the child.
     LIFE.locked.store(0, Ordering::Relaxed);
     crate::signal::wait::after_fork();
+    crate::ipc::after_fork();
 }
 
 /// Makes the runtime, or counts one more user.

@@ -106,6 +106,10 @@ pub struct Runtime {
     pub code: crate::code::Code,
     /// Signal groups.
     pub groups: handle::Table<crate::signal::Group>,
+    /// Names of signals and memory for other processes.
+    pub exchange: crate::ipc::Exchange,
+    /// Signals shared with other processes, as the drivers know them.
+    pub shown_signals: crate::signal::ipc::Shown,
     /// Extensions; set after the rest is there, for they may call the runtime.
     pub extensions: Mutex<Extensions>,
 }
@@ -222,6 +226,7 @@ impl Runtime {
         for queue in queues {
             queue.destroy(self);
         }
+        self.exchange.stop();
         self.dma.stop();
         self.handlers.stop();
         self.code.clear();

@@ -1,7 +1,7 @@
 //! Signals and their handlers.
 
 use super::Group;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::signal::block::flag;
 use crate::signal::{self, wait, Block, Condition};
 use hansa_plugin_api as api;
@@ -59,18 +59,18 @@ impl api::SignalServices for Signals {
         if attributes & GPU_ONLY != 0 {
             flags |= flag::GPU_ONLY;
         }
-        if attributes & IPC != 0 {
-            flags |= flag::IPC;
-        }
         if flags == 0 && host_waits {
             flags = flag::SLEEPS;
+        }
+        if attributes & IPC != 0 {
+            return Ok(signal::ipc::create(&runtime, initial, flags)?);
         }
         Ok(signal::create(initial, flags)?)
     }
 
     fn value_address(&self, signal: u64) -> api::Result<u64> {
         let block = signal::checked(signal)?;
-        if !block.has(flag::GPU_ONLY) && !block.has(flag::IPC) {
+        if !block.has(flag::GPU_ONLY) && !block.is_shared() {
             return Err(
                 Error::InvalidArgument("the signal is neither GPU only nor for other processes").into(),
             );
@@ -163,12 +163,12 @@ impl api::SignalServices for Signals {
 
     fn ipc_export(&self, signal: u64) -> api::Result<api::IpcName> {
         let runtime = self.0.runtime()?;
-        Ok(super::sharing::export_signal(&runtime, signal::checked(signal)?)?)
+        let words = signal::ipc::export(&runtime, signal::checked(signal)?)?;
+        Ok(api::IpcName { words })
     }
 
     fn ipc_attach(&self, name: api::IpcName) -> api::Result<u64> {
         let runtime = self.0.runtime()?;
-        let attached: Result<u64> = super::sharing::attach_signal(&runtime, name);
-        Ok(attached?)
+        Ok(signal::ipc::attach(&runtime, name.words)?)
     }
 }

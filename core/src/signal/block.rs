@@ -29,17 +29,15 @@ pub mod flag {
     pub const SLEEPS: u32 = 1;
     /// Made with `HSA_AMD_SIGNAL_AMD_GPU_ONLY`.
     pub const GPU_ONLY: u32 = 2;
-    /// Made with `HSA_AMD_SIGNAL_IPC`, or attached from another process.
+    /// Made with `HSA_AMD_SIGNAL_IPC`.
     pub const IPC: u32 = 4;
     /// A queue's doorbell: stores ring it.
     pub const DOORBELL: u32 = 8;
-    /// Attached from another process: the block is the other's memory.
-    pub const ATTACHED: u32 = 16;
     /// The runtime's own (a queue's inactive signal).
     pub const INTERNAL: u32 = 32;
 }
 
-/// The bits of [`Block::waiters`] above the count of threads that sleep on the signal itself.
+/// The bits of [`Block::waiters`], which for a signal that processes share only counts sleepers, above the count of threads that sleep on the signal itself.
 pub mod watch {
     /// One thread asleep on the block.
     pub const SLEEPER: u32 = 1;
@@ -113,7 +111,7 @@ impl Block {
     pub fn of(handle: u64) -> Option<&'static Self> {
         let address = usize::try_from(handle).ok()?;
         if !ARENA.holds(address) {
-            return None;
+            return super::ipc::live(address);
         }
         let block = Self::at(address);
         (block.tag.load(Ordering::Relaxed) == TAG).then_some(block)
@@ -134,11 +132,18 @@ impl Block {
         std::ptr::from_ref(self).expose_provenance() as u64
     }
 
-    /// Whether the signal is a queue's doorbell.
+    /// Whether other processes may have the signal, too.
+    #[inline]
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        super::ipc::is_shared(self)
+    }
+
+    /// Whether the signal is a queue's doorbell. What another process writes never makes it one.
     #[inline]
     #[must_use]
     pub fn is_doorbell(&self) -> bool {
-        self.kind.load(Ordering::Relaxed) != KIND_USER
+        self.kind.load(Ordering::Relaxed) != KIND_USER && !self.is_shared()
     }
 
     /// Whether all bits of a [`flag`] are set.

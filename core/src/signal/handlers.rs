@@ -4,7 +4,8 @@
 //! The thread starts with the first handler. It keeps a list, looks at it when a watched signal changes, and
 //! sleeps otherwise. A handler that answers `true` stays.
 
-use super::block::{watch, Block};
+use super::block::Block;
+use super::ipc_wait::Naps;
 use super::pool;
 use super::wait::{self, Condition};
 use crate::error::{Error, Result};
@@ -76,7 +77,7 @@ impl Handlers {
         pool::retain(signal);
         // The watch is set and cleared under the lock of the list, so that neither undoes the other.
         let mut incoming = self.shared.incoming.lock();
-        signal.waiters.fetch_or(watch::HANDLER, Ordering::SeqCst);
+        wait::watch_as_handler(signal);
         incoming.push(Handler {
             signal: Some(signal),
             condition,
@@ -149,15 +150,14 @@ fn finish(handler: &Handler, others: &[Handler]) {
         let watched = others
             .iter()
             .any(|o| o.signal.is_some_and(|s| std::ptr::eq(s, signal)));
-        if !watched {
-            signal.waiters.fetch_and(!watch::HANDLER, Ordering::SeqCst);
-        }
+        wait::unwatch_as_handler(signal, !watched);
         pool::release(signal);
     }
 }
 
 fn serve(shared: &Shared) {
     let mut handlers: Vec<Handler> = Vec::new();
+    let mut naps = Naps::new();
     while !shared.stopping.load(Ordering::Acquire) {
         handlers.append(&mut shared.incoming.lock());
         let mut called = false;
@@ -180,6 +180,7 @@ fn serve(shared: &Shared) {
                 if !incoming.iter().any(|o| same_signal(o, &handler)) {
                     finish(&handler, &handlers);
                 } else if let Some(signal) = handler.signal {
+                    wait::unwatch_as_handler(signal, false);
                     pool::release(signal);
                 }
             }
@@ -187,8 +188,11 @@ fn serve(shared: &Shared) {
                 break;
             }
         }
-        if !called {
-            wait::sleep_as_handler(None, || {
+        if called {
+            naps = Naps::new();
+        } else {
+            let watched = handlers.iter().filter_map(|h| h.signal);
+            wait::sleep_as_handler(watched, &mut naps, || {
                 shared.stopping.load(Ordering::Acquire)
                     || !shared.incoming.lock().is_empty()
                     || handlers.iter().any(|h| satisfied(h).is_some())

@@ -7,6 +7,8 @@
 pub mod block;
 pub mod group;
 pub mod handlers;
+pub mod ipc;
+mod ipc_wait;
 pub mod pool;
 pub mod wait;
 
@@ -124,7 +126,7 @@ pub fn create(initial: i64, flags: u32) -> Result<u64> {
 /// [`Error::InvalidSignal`] for anything that is no live signal, and for doorbells and the runtime's own.
 pub fn destroy(handle: u64) -> Result<()> {
     let block = checked(handle)?;
-    if block.is_doorbell() || block.has(block::flag::INTERNAL) {
+    if block.is_doorbell() || (block.has(block::flag::INTERNAL) && !block.is_shared()) {
         return Err(Error::InvalidSignal);
     }
     if pool::retire(block) {

@@ -4,6 +4,7 @@
 //! runs devices registers an observer for newly committed memory.
 
 use super::block::{flag, Block, ARENA, KIND_USER, MAX_SIGNALS, TAG};
+use super::ipc;
 use crate::error::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -143,11 +144,17 @@ pub fn create(initial: i64, flags: u32) -> Result<&'static Block> {
 
 /// Takes a reference to a live signal.
 pub fn retain(block: &Block) {
+    if block.is_shared() {
+        return ipc::retain(block);
+    }
     block.references.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Ends the program's hold on a signal: its handle is stale from now on. Answers whether it was live.
 pub fn retire(block: &'static Block) -> bool {
+    if block.is_shared() {
+        return ipc::retire(block);
+    }
     if block
         .tag
         .compare_exchange(TAG, 0, Ordering::AcqRel, Ordering::Relaxed)
@@ -161,6 +168,9 @@ pub fn retire(block: &'static Block) -> bool {
 
 /// Gives a reference back; the last one frees the slot.
 pub fn release(block: &'static Block) {
+    if block.is_shared() {
+        return ipc::release(block);
+    }
     if block.references.fetch_sub(1, Ordering::AcqRel) == 1 {
         LIVE.fetch_sub(1, Ordering::Relaxed);
         let index = u32::try_from(ARENA.index_of(std::ptr::from_ref(block).addr())).unwrap_or(NONE);

@@ -6,6 +6,7 @@
 //! runs `membarrier(2)` between announcing itself and its last look at the value.
 
 use super::block::{watch, Block};
+use super::ipc_wait::{self, Naps, Seen};
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -43,6 +44,8 @@ impl Condition {
 }
 
 static MEMBARRIER: AtomicU32 = AtomicU32::new(0);
+/// As [`MEMBARRIER`], for barriers that reach other processes.
+static GLOBAL_BARRIER: AtomicU32 = AtomicU32::new(0);
 const UNKNOWN: u32 = 0;
 const READY: u32 = 1;
 const ABSENT: u32 = 2;
@@ -60,9 +63,18 @@ pub fn prepare() {
     }
 }
 
+/// Asks the system for barriers that reach the threads of other processes, before the first signal that they share.
+pub(super) fn share() {
+    if GLOBAL_BARRIER.load(Ordering::Relaxed) == UNKNOWN {
+        let ready = membarrier(libc::MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+        GLOBAL_BARRIER.store(if ready { READY } else { ABSENT }, Ordering::Relaxed);
+    }
+}
+
 /// Forgets what the system granted the parent process.
 pub(crate) fn after_fork() {
     MEMBARRIER.store(UNKNOWN, Ordering::Relaxed);
+    GLOBAL_BARRIER.store(UNKNOWN, Ordering::Relaxed);
 }
 
 /// A full barrier on every thread of the process. Answers whether there was one.
@@ -72,12 +84,23 @@ fn barrier_everywhere() -> bool {
     MEMBARRIER.load(Ordering::Relaxed) == READY && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
 }
 
+/// A full barrier on every thread of every process that shares signals. Answers whether there was one.
+pub(super) fn barrier_is_global() -> bool {
+    share();
+    std::sync::atomic::fence(Ordering::SeqCst);
+    GLOBAL_BARRIER.load(Ordering::Relaxed) == READY && membarrier(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED)
+}
+
+pub(super) fn timespec(duration: Duration) -> futex::Timespec {
+    futex::Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(duration.subsec_nanos()),
+    }
+}
+
 /// Sleeps until `word` no longer holds `seen`, or until the time is over.
 fn sleep(word: &AtomicU32, seen: u32, most: Option<Duration>) {
-    let timeout = most.map(|d| futex::Timespec {
-        tv_sec: i64::try_from(d.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(d.subsec_nanos()),
-    });
+    let timeout = most.map(timespec);
     // Every outcome (woken, changed before, interrupted, time over) means: look again.
     let _ = futex::wait(word, futex::Flags::PRIVATE, seen, timeout.as_ref());
 }
@@ -85,6 +108,12 @@ fn sleep(word: &AtomicU32, seen: u32, most: Option<Duration>) {
 fn wake_all(word: &AtomicU32) {
     word.fetch_add(1, Ordering::Release);
     let _ = futex::wake(word, futex::Flags::PRIVATE, u32::MAX >> 1);
+}
+
+/// As [`wake_all`], for sleepers of every process.
+pub(super) fn wake_shared(word: &AtomicU32) {
+    word.fetch_add(1, Ordering::Release);
+    let _ = futex::wake(word, futex::Flags::empty(), u32::MAX >> 1);
 }
 
 /// Counts wake-ups of waits on several signals.
@@ -103,6 +132,9 @@ pub fn changed(block: &Block) {
 
 #[cold]
 fn wake(block: &Block) {
+    if block.is_shared() {
+        return ipc_wait::wake(block);
+    }
     let waiters = block.waiters.load(Ordering::SeqCst);
     if waiters & watch::SLEEPERS != 0 {
         wake_all(&block.wakes);
@@ -126,9 +158,14 @@ pub(crate) fn wake_groups() {
     wake_all(&GROUP_WAKES);
 }
 
-/// Sleeps on behalf of the handler thread until a watched signal changes, at most `most`.
-pub(crate) fn sleep_as_handler(most: Option<Duration>, mut done: impl FnMut() -> bool) {
+/// Sleeps on behalf of the handler thread until one of the signals it watches changes.
+pub(super) fn sleep_as_handler<'a>(
+    watched: impl Iterator<Item = &'a Block>,
+    naps: &mut Naps,
+    mut done: impl FnMut() -> bool,
+) {
     let seen = HANDLER_WAKES.load(Ordering::Acquire);
+    let shared = Seen::of(watched);
     if HANDLER_READY.swap(false, Ordering::AcqRel) || done() {
         return;
     }
@@ -136,15 +173,29 @@ pub(crate) fn sleep_as_handler(most: Option<Duration>, mut done: impl FnMut() ->
     if done() {
         return;
     }
-    sleep(
-        &HANDLER_WAKES,
-        seen,
-        if sure {
-            most
-        } else {
-            Some(most.unwrap_or(UNSURE_SLEEP).min(UNSURE_SLEEP))
-        },
-    );
+    if shared.is_empty() {
+        sleep(&HANDLER_WAKES, seen, (!sure).then_some(UNSURE_SLEEP));
+    } else {
+        shared.sleep(&HANDLER_WAKES, seen, naps, None);
+    }
+}
+
+/// Tells who changes the signal that the handler thread watches it. The caller holds the lock of the list.
+pub(super) fn watch_as_handler(block: &Block) {
+    if block.is_shared() {
+        ipc_wait::watch(block);
+    } else {
+        block.waiters.fetch_or(watch::HANDLER, Ordering::SeqCst);
+    }
+}
+
+/// Takes back one [`watch_as_handler`]; `last` when no other handler watches the signal.
+pub(super) fn unwatch_as_handler(block: &Block, last: bool) {
+    if block.is_shared() {
+        ipc_wait::unwatch(block);
+    } else if last {
+        block.waiters.fetch_and(!watch::HANDLER, Ordering::SeqCst);
+    }
 }
 
 /// When a wait ends without success.
@@ -162,11 +213,11 @@ impl Deadline {
         )
     }
 
-    fn left(self) -> Option<Duration> {
+    pub(super) fn left(self) -> Option<Duration> {
         self.0.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    fn is_over(self) -> bool {
+    pub(super) fn is_over(self) -> bool {
         self.0.is_some_and(|at| Instant::now() >= at)
     }
 }
@@ -217,6 +268,10 @@ pub fn wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> 
         return value;
     }
     WAITS.fetch_add(1, Ordering::Relaxed);
+    if block.is_shared() {
+        ipc_wait::wait(block, deadline, look);
+        return value;
+    }
     block.waiters.fetch_add(watch::SLEEPER, Ordering::SeqCst);
     loop {
         let seen = block.wakes.load(Ordering::Acquire);
@@ -253,10 +308,16 @@ pub fn wait_group(blocks: &[&Block], timeout: u64, mut done: impl FnMut() -> boo
         return done();
     }
     for block in blocks {
-        block.waiters.fetch_add(watch::GROUP, Ordering::SeqCst);
+        if block.is_shared() {
+            ipc_wait::watch(block);
+        } else {
+            block.waiters.fetch_add(watch::GROUP, Ordering::SeqCst);
+        }
     }
+    let mut naps = Naps::new();
     let result = loop {
         let seen = GROUP_WAKES.load(Ordering::Acquire);
+        let shared = Seen::of(blocks.iter().copied());
         let sure = barrier_everywhere();
         if done() {
             break true;
@@ -265,6 +326,10 @@ pub fn wait_group(blocks: &[&Block], timeout: u64, mut done: impl FnMut() -> boo
             break false;
         }
         let most = deadline.left();
+        if !shared.is_empty() {
+            shared.sleep(&GROUP_WAKES, seen, &mut naps, most);
+            continue;
+        }
         sleep(
             &GROUP_WAKES,
             seen,
@@ -276,7 +341,11 @@ pub fn wait_group(blocks: &[&Block], timeout: u64, mut done: impl FnMut() -> boo
         );
     };
     for block in blocks {
-        block.waiters.fetch_sub(watch::GROUP, Ordering::SeqCst);
+        if block.is_shared() {
+            ipc_wait::unwatch(block);
+        } else {
+            block.waiters.fetch_sub(watch::GROUP, Ordering::SeqCst);
+        }
     }
     result
 }

@@ -1,0 +1,187 @@
+//! A driver in the test: two devices whose memory is memory files, and whose packet processor is a function.
+
+use hansa_core::ipc::MemoryFile;
+use hansa_plugin_api as api;
+use hansa_plugin_api::{
+    AgentCaps, AllocRequest, Allocation, BankFlags, BankKind, Driver, DriverGroups, Error, ErrorCode,
+    HostMemoryRequest, HostRef, MapRequest, MemoryBank, MemoryHandle, NodeDescription, NodeKind, RVec,
+    Result, SystemDescription,
+};
+use rustix::mm::{mmap_anonymous, munmap, MapFlags, ProtFlags};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
+
+/// A registration that the runtime made and has not undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Registered {
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
+    pub(crate) nodes: Vec<u32>,
+    pub(crate) read_only: bool,
+}
+
+static REGISTERED: Mutex<Option<HashMap<u64, Registered>>> = Mutex::new(None);
+
+/// The registrations of a range.
+pub(crate) fn registered(address: u64) -> Vec<Registered> {
+    let table = REGISTERED.lock().unwrap();
+    let mut found: Vec<_> = table
+        .iter()
+        .flat_map(HashMap::values)
+        .filter(|one| one.address == address)
+        .cloned()
+        .collect();
+    found.sort_by_key(|one| one.read_only);
+    found
+}
+
+/// Memory of a device.
+struct Memory {
+    file: MemoryFile,
+    address: usize,
+}
+
+/// The driver.
+pub(crate) struct FakeDriver {
+    #[expect(dead_code, reason = "the packet processor's")]
+    host: HostRef<'static>,
+    memory: Mutex<HashMap<u64, Memory>>,
+    next: AtomicU64,
+}
+
+impl FakeDriver {
+    pub(crate) fn new(host: HostRef<'static>) -> Self {
+        Self {
+            host,
+            memory: Mutex::new(HashMap::new()),
+            next: AtomicU64::new(1),
+        }
+    }
+
+    fn keep(&self, file: MemoryFile) -> Result<Allocation> {
+        let bytes = file.bytes();
+        let refused = |_| Error::new(ErrorCode::OUT_OF_RESOURCES, "No room");
+        // SAFETY: a new range that nothing uses yet.
+        let place = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                bytes as usize,
+                ProtFlags::empty(),
+                MapFlags::PRIVATE,
+            )
+        };
+        let address = place
+            .map_err(|e| Error::os(e.raw_os_error(), "No room", "mmap"))?
+            .expose_provenance();
+        // SAFETY: the range that was just made.
+        unsafe { file.map_over(address, ProtFlags::READ | ProtFlags::WRITE) }.map_err(refused)?;
+        let handle = self.next.fetch_add(1, Ordering::Relaxed);
+        self.memory
+            .lock()
+            .unwrap()
+            .insert(handle, Memory { file, address });
+        Ok(Allocation {
+            handle: MemoryHandle(handle),
+            device_address: address as u64,
+            host_address: address as u64,
+            bytes,
+        })
+    }
+}
+
+fn unknown(handle: MemoryHandle) -> Error {
+    Error::new(ErrorCode::INVALID_HANDLE, format!("{} is no memory", handle.0))
+}
+
+impl Driver for FakeDriver {
+    fn open(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn describe(&self) -> Result<SystemDescription> {
+        let node = |number| {
+            let mut node = NodeDescription::new(number, NodeKind::GPU, "gfx900");
+            node.caps = AgentCaps::KERNEL_DISPATCH
+                | AgentCaps::SHARED_ADDRESSES
+                | AgentCaps::HOST_VISIBLE_MEMORY
+                | AgentCaps::SOFTWARE;
+            node.max_queues = 16;
+            node.min_queue_packets = 16;
+            node.max_queue_packets = 1024;
+            node.banks.push(MemoryBank {
+                kind: BankKind::LOCAL,
+                flags: BankFlags::HOST_VISIBLE,
+                bytes: 1 << 30,
+                granule: 4096,
+                recommended_granule: 4096,
+                width_bits: 0,
+                max_clock_mhz: 0,
+            });
+            node
+        };
+        Ok(SystemDescription {
+            groups: DriverGroups::MEMORY | DriverGroups::QUEUES | DriverGroups::SHARING,
+            nodes: RVec::from(vec![node(0), node(1)]),
+            ..SystemDescription::default()
+        })
+    }
+
+    fn close(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn allocate(&self, request: &AllocRequest) -> Result<Allocation> {
+        let file = MemoryFile::new("fake-memory", request.bytes)
+            .map_err(|e| Error::new(ErrorCode::OUT_OF_RESOURCES, e.to_string()))?;
+        self.keep(file)
+    }
+
+    fn free(&self, handle: MemoryHandle) -> Result<()> {
+        let memory = self.memory.lock().unwrap().remove(&handle.0);
+        let memory = memory.ok_or_else(|| unknown(handle))?;
+        let place = std::ptr::with_exposed_provenance_mut(memory.address);
+        // SAFETY: the mapping was this allocation's.
+        unsafe { munmap(place, memory.file.bytes() as usize) }.unwrap();
+        Ok(())
+    }
+
+    fn map(&self, _request: &MapRequest<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn unmap(&self, _request: &MapRequest<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn register_host(&self, request: &HostMemoryRequest<'_>) -> Result<Allocation> {
+        let handle = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut nodes = request.nodes.to_vec();
+        nodes.sort_unstable();
+        REGISTERED
+            .lock()
+            .unwrap()
+            .get_or_insert_with(HashMap::new)
+            .insert(
+                handle,
+                Registered {
+                    address: request.address,
+                    bytes: request.bytes,
+                    nodes,
+                    read_only: request.flags.contains(api::AllocFlags::READ_ONLY),
+                },
+            );
+        Ok(Allocation {
+            handle: MemoryHandle(handle),
+            device_address: request.address,
+            host_address: request.address,
+            bytes: request.bytes,
+        })
+    }
+
+    fn deregister_host(&self, handle: MemoryHandle) -> Result<()> {
+        let mut table = REGISTERED.lock().unwrap();
+        let known = table.as_mut().and_then(|table| table.remove(&handle.0));
+        known.map(drop).ok_or_else(|| unknown(handle))
+    }
+}

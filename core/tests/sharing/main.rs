@@ -1,0 +1,13 @@
+//! Memory, signals and queues that are shared, between processes, drivers, addresses and tools, through the services
+//! that extensions call, over a driver that lives in the test.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "addresses and sizes of a 64-bit machine"
+)]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod driver;
+mod other;
+mod rig;
+mod signals;

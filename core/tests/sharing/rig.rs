@@ -1,0 +1,90 @@
+//! The runtime that the tests of this program share, as an extension sees it.
+
+use super::driver::FakeDriver;
+use hansa_core::plugin::BuiltIn;
+use hansa_plugin_api as api;
+use hansa_plugin_api::manifest::{Claims, Kind, PluginFacts, Policy, TARGET};
+use std::sync::{Mutex, OnceLock};
+
+/// The driver, and an extension that lends its view of the runtime to the tests.
+struct Fake;
+
+static SERVICES: Mutex<Option<api::RuntimeServicesRef<'static>>> = Mutex::new(None);
+
+struct Empty;
+
+impl api::Extension for Empty {
+    fn tables(&self) -> api::Result<api::RVec<api::ExtensionTable>> {
+        Ok(api::RVec::new())
+    }
+
+    fn shut_down(&self) -> api::Result<()> {
+        Ok(())
+    }
+}
+
+impl api::Plugin for Fake {
+    const FACTS: PluginFacts = PluginFacts {
+        id: "org.example.fake",
+        kind: Kind::Both,
+        version: "1.0.0",
+        target: TARGET,
+        interface: api::INTERFACE,
+        claims: Claims::ALWAYS,
+        policy: Policy::DEFAULT,
+    }
+    .checked();
+
+    fn probe(_host: api::HostRef<'_>) -> api::Result<api::ProbeOutcome> {
+        Ok(api::ProbeOutcome {
+            devices: api::RVec::from(vec!["software:0".into(), "software:1".into()]),
+        })
+    }
+
+    fn driver(host: api::HostRef<'static>) -> api::Result<api::DriverObject> {
+        Ok(api::DriverObject::new(FakeDriver::new(host)))
+    }
+
+    fn extension(
+        _host: api::HostRef<'static>,
+        runtime: api::RuntimeServicesRef<'static>,
+    ) -> api::Result<api::ExtensionObject> {
+        *SERVICES.lock().unwrap() = Some(runtime);
+        Ok(api::ExtensionObject::new(Empty))
+    }
+}
+
+/// What the tests have in hand.
+#[derive(Clone, Copy)]
+pub(crate) struct Rig {
+    /// Its groups.
+    pub(crate) signals: api::SignalServicesRef<'static>,
+}
+
+/// Starts a runtime of this process and answers its services.
+pub(crate) fn start() -> Rig {
+    hansa_core::runtime::init(&[BuiltIn::of::<Fake>()]).unwrap();
+    let runtime = SERVICES.lock().unwrap().unwrap();
+    Rig {
+        signals: runtime.signals().unwrap(),
+    }
+}
+
+/// The runtime that all tests of the process use at once.
+pub(crate) fn rig() -> Rig {
+    static RIG: OnceLock<Rig> = OnceLock::new();
+    *RIG.get_or_init(start)
+}
+
+/// The `hsa_status_t` of a refusal.
+pub(crate) fn status<T: std::fmt::Debug>(result: api::Result<T>) -> u32 {
+    let error = result.expect_err("it is refused");
+    assert_eq!(error.code, api::ErrorCode::STATUS, "{error}");
+    u32::from_ne_bytes(error.errno.to_ne_bytes())
+}
+
+/// Statuses, with HSA's numbers.
+pub(crate) mod is {
+    pub(crate) const INVALID_ARGUMENT: u32 = 0x1001;
+    pub(crate) const INVALID_SIGNAL: u32 = 0x1006;
+}
