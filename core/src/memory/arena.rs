@@ -8,14 +8,14 @@
 use crate::error::{Error, Result};
 use rustix::mm::{mmap_anonymous, mprotect, MapFlags, MprotectFlags, ProtFlags};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::OnceLock;
 
 /// A range of slots of one size.
 #[derive(Debug)]
 pub struct Arena {
     slot_bytes: usize,
     slots: usize,
-    base: OnceLock<usize>,
+    /// Address of the first slot, or 0 before the range is reserved.
+    base: AtomicUsize,
     /// Bytes from the base that can be read and written; only grows.
     committed: AtomicUsize,
 }
@@ -27,7 +27,7 @@ impl Arena {
         Self {
             slot_bytes,
             slots,
-            base: OnceLock::new(),
+            base: AtomicUsize::new(0),
             committed: AtomicUsize::new(0),
         }
     }
@@ -49,7 +49,8 @@ impl Arena {
     ///
     /// [`Error::OutOfResources`] when the system has no range of that size.
     pub fn base(&self) -> Result<usize> {
-        if let Some(&base) = self.base.get() {
+        let base = self.base.load(Ordering::Acquire);
+        if base != 0 {
             return Ok(base);
         }
         let bytes = self.slots * self.slot_bytes;
@@ -65,12 +66,17 @@ impl Arena {
         let range = range
             .map_err(|_| Error::OutOfResources("address space for handles"))?
             .addr();
-        let base = *self.base.get_or_init(|| range);
-        if base != range {
-            // SAFETY: another thread was first; this range was never handed out.
-            let _ = unsafe { rustix::mm::munmap(std::ptr::with_exposed_provenance_mut(range), bytes) };
+        match self
+            .base
+            .compare_exchange(0, range, Ordering::AcqRel, Ordering::Acquire)
+        {
+            Ok(_) => Ok(range),
+            Err(base) => {
+                // SAFETY: another thread was first; this range was never handed out.
+                let _ = unsafe { rustix::mm::munmap(std::ptr::with_exposed_provenance_mut(range), bytes) };
+                Ok(base)
+            }
         }
-        Ok(base)
     }
 
     /// Makes the first `slots` slots usable. The caller serialises calls. Answers the address and bytes that
@@ -104,9 +110,8 @@ impl Arena {
     /// Whether an address is the start of a committed slot: then it can be read.
     #[inline]
     pub fn holds(&self, address: usize) -> bool {
-        let Some(&base) = self.base.get() else {
-            return false;
-        };
+        // Before the range is reserved nothing is committed, so every offset is too large.
+        let base = self.base.load(Ordering::Relaxed);
         let offset = address.wrapping_sub(base);
         offset < self.committed.load(Ordering::Relaxed) && offset & (self.slot_bytes - 1) == 0
     }
@@ -114,13 +119,13 @@ impl Arena {
     /// The number of the slot at an address for which [`Self::holds`] is true.
     #[inline]
     pub fn index_of(&self, address: usize) -> usize {
-        (address - self.base.get().copied().unwrap_or(address)) / self.slot_bytes
+        address.wrapping_sub(self.base.load(Ordering::Relaxed)) / self.slot_bytes
     }
 
     /// The address of a slot.
     #[inline]
     pub fn address_of(&self, index: usize) -> usize {
-        self.base.get().copied().unwrap_or(0) + index * self.slot_bytes
+        self.base.load(Ordering::Relaxed) + index * self.slot_bytes
     }
 }
 
