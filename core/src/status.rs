@@ -80,6 +80,65 @@ impl From<Error> for api::Error {
 mod tests {
     use super::*;
 
+    /// A row for every variant, with the numbers of `hsa.h` and `hsa_ext_amd.h`.
+    fn rows() -> Vec<(Error, u32)> {
+        let driver = api::Error::new(ErrorCode::BUSY, "");
+        vec![
+            (Error::NotInitialized, 0x100b),
+            (Error::RefCountOverflow, 0x100c),
+            (Error::InvalidArgument(""), 0x1001),
+            (Error::IncompatibleArguments(""), 0x100d),
+            (Error::InvalidAgent, 0x1004),
+            (Error::InvalidRegion, 0x1005),
+            (Error::InvalidMemoryPool, 40),
+            (Error::InvalidSignal, 0x1006),
+            (Error::InvalidSignalGroup, 0x1024),
+            (Error::InvalidQueue, 0x1007),
+            (Error::InvalidQueueCreation(""), 0x1002),
+            (Error::InvalidIndex, 0x100e),
+            (Error::InvalidIsa, 0x100f),
+            (Error::InvalidIsaName, 0x1017),
+            (Error::InvalidCache, 0x1022),
+            (Error::InvalidWavefront, 0x1023),
+            (Error::InvalidAllocation(""), 0x1003),
+            (Error::OutOfResources(""), 0x1008),
+            (Error::InvalidExecutable, 0x1011),
+            (Error::InvalidExecutableSymbol, 0x1019),
+            (Error::InvalidCodeObjectReader, 0x1021),
+            (Error::InvalidCodeObject(String::new()), 0x1010),
+            (Error::InvalidCodeSymbol, 0x1018),
+            (Error::InvalidFile, 0x1020),
+            (Error::InvalidSymbolName, 0x1013),
+            (Error::VariableAlreadyDefined(String::new()), 0x1014),
+            (Error::VariableUndefined(String::new()), 0x1015),
+            (Error::FrozenExecutable, 0x1012),
+            (Error::IncompatibleCode(String::new()), 0x100d),
+            (Error::NotSupported(""), 47),
+            (Error::Failed(""), 0x1000),
+            (Error::Busy(""), 46),
+            (Error::Driver(driver), 46),
+            (Error::Plugins(String::new()), 0x1008),
+            (Error::Callback(0x77), 0x77),
+        ]
+    }
+
+    #[test]
+    fn every_variant_has_its_row_and_its_status() {
+        let source = include_str!("error.rs");
+        let (_, body) = source.split_once("pub enum Error {").unwrap();
+        let variants = body.lines().filter(|line| {
+            let name = line.strip_prefix("    ").unwrap_or_default();
+            name.starts_with(|c: char| c.is_ascii_uppercase())
+        });
+        let rows = rows();
+        let kinds: std::collections::HashSet<_> =
+            rows.iter().map(|(e, _)| std::mem::discriminant(e)).collect();
+        assert_eq!(kinds.len(), variants.count());
+        for (error, status) in rows {
+            assert_eq!(error.status().0, status, "{error:?}");
+        }
+    }
+
     #[test]
     fn what_a_driver_says_has_a_status() {
         let status = |code| Error::Driver(api::Error::new(code, "")).status().0;

@@ -189,7 +189,7 @@ pub struct IsaLimits {
 pub const ISA_LIMITS: IsaLimits = IsaLimits {
     workgroup_max_dim: [1024; 3],
     workgroup_max_size: 1024,
-    grid_max_dim: [i32::MAX.unsigned_abs(), u16::MAX as u32, u16::MAX as u32],
+    grid_max_dim: [u32::MAX; 3],
     grid_max_size: u64::MAX,
     fbarrier_max_size: 32,
     wavefronts_per_compute_unit: 40,

@@ -15,8 +15,11 @@ impl Runtime {
     ///
     /// [`Error::InvalidArgument`] for nothing, [`Error::OutOfResources`] when the driver cannot.
     pub fn lock(&self, address: u64, bytes: u64, region: usize) -> Result<u64> {
-        if address == 0 || bytes == 0 || address.checked_add(bytes).is_none() {
+        if address == 0 || bytes == 0 {
             return Err(Error::InvalidArgument("a range to lock is not empty"));
+        }
+        if address.checked_add(bytes).is_none() {
+            return Err(Error::OutOfResources("the range goes beyond all addresses"));
         }
         if self
             .memory

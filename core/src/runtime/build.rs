@@ -223,7 +223,9 @@ impl Machine {
     fn add_caches(&mut self, agent: usize, caches: &[api::CacheDescription]) -> Vec<usize> {
         let first = self.caches.len();
         let mut caches = caches.to_vec();
+        caches.retain(|c| c.flags.contains(api::CacheFlags::DATA));
         caches.sort_by_key(|c| c.level);
+        caches.dedup_by_key(|c| c.level);
         for description in caches {
             self.caches.push(Cache {
                 agent,
