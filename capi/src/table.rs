@@ -208,3 +208,70 @@ pub fn missing() -> Vec<&'static str> {
     );
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export;
+    use std::sync::atomic::AtomicU32;
+
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+
+    unsafe extern "C" fn counting(_: hsa_signal_t) -> hsa_signal_value_t {
+        i64::from(CALLS.fetch_add(1, Ordering::Relaxed)) + 100
+    }
+
+    #[test]
+    fn what_a_tool_puts_into_the_table_is_what_the_symbol_calls() {
+        let nothing = hsa_signal_t { handle: 0 };
+        // SAFETY: a handle that is no signal reads as 0.
+        assert_eq!(unsafe { export::hsa_signal_load_relaxed(nothing) }, 0);
+        // SAFETY: the root is static.
+        let core = unsafe { (*ROOT.pointer()).core_ };
+        // SAFETY: so is the table that it names.
+        let slot = unsafe { &raw mut (*core).hsa_signal_load_relaxed_fn };
+        // SAFETY: a tool patches like this.
+        unsafe { slot.write_volatile(counting) };
+        // SAFETY: as above.
+        assert_eq!(unsafe { export::hsa_signal_load_relaxed(nothing) }, 100);
+        reset();
+        // SAFETY: as above.
+        assert_eq!(unsafe { export::hsa_signal_load_relaxed(nothing) }, 0);
+        assert_eq!(CALLS.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn without_extensions_all_of_theirs_is_missing_and_nothing_of_the_standard() {
+        let names = missing();
+        // 90 + 14 + 6 + 7 + 5, see `hansa_plugin_api::hsa::api`.
+        assert_eq!(names.len(), 122);
+        assert!(names.contains(&"hsa_amd_memory_pool_allocate") && !names.contains(&"hsa_init"));
+    }
+
+    #[test]
+    fn an_older_extension_leaves_what_it_does_not_have() {
+        unsafe extern "C" fn destroy(_: hsa_ext_program_t) -> hsa_status_t {
+            hsa_status_t(0x77)
+        }
+        let table = Table::new(absent::FINALIZER);
+        // The version, a hole, and one function.
+        let words = [0, 0, 0, destroy as *const () as usize];
+        let given = ExtensionTable {
+            slot: TableSlot::FINALIZER,
+            id: 0,
+            name: "older".into(),
+            major: 1,
+            minor: 0,
+            bytes: 32,
+            table: words.as_ptr().cast(),
+            bytes_at_minor: [32u32].into_iter().collect(),
+        };
+        table.take(FINALIZER_EXT_TABLE_VERSION, &given);
+        let all: Vec<usize> = (0..6).collect();
+        let left: Vec<usize> = table.unchanged(&absent::FINALIZER).collect();
+        assert_eq!(left, all.into_iter().filter(|&i| i != 1).collect::<Vec<_>>());
+        // SAFETY: the version is the first member.
+        let version = unsafe { table.pointer().cast::<ApiTableVersion>().read() };
+        assert_eq!((version.major_id, version.minor_id), (2, 64));
+    }
+}
