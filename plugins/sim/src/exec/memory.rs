@@ -110,23 +110,24 @@ impl AddressSpace {
             return;
         }
         let mut table = self.table.lock();
+        // What the range touches, and what lies before and after that.
+        let first = table.partition_point(|mapping| mapping.end <= start);
+        let last = table.partition_point(|mapping| mapping.start < end);
+        let touched = &table[first..last];
+        let head = touched.first().filter(|mapping| mapping.start < start);
+        let tail = touched.last().filter(|mapping| mapping.end > end);
         let mut new = Vec::with_capacity(table.len() + 2);
-        for old in table.iter() {
-            if old.end <= start || old.start >= end {
-                new.push(*old);
-                continue;
-            }
-            if old.start < start {
-                new.push(Mapping { end: start, ..*old });
-            }
-            if old.end > end {
-                new.push(Mapping { start: end, ..*old });
-            }
-        }
-        if let Some(access) = access {
-            new.push(Mapping { start, end, access });
-        }
-        new.sort_unstable_by_key(|mapping| mapping.start);
+        new.extend_from_slice(&table[..first]);
+        new.extend(head.map(|mapping| Mapping {
+            end: start,
+            ..*mapping
+        }));
+        new.extend(access.map(|access| Mapping { start, end, access }));
+        new.extend(tail.map(|mapping| Mapping {
+            start: end,
+            ..*mapping
+        }));
+        new.extend_from_slice(&table[last..]);
         *table = new.into();
         // Released by the lock's release as well, but readers look at the version without the lock.
         self.version.fetch_add(1, Ordering::Release);

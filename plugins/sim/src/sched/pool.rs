@@ -187,8 +187,9 @@ impl Pool {
         }
     }
 
-    /// Takes the next thing to do, and wakes a further thread if there is more.
-    pub(super) fn take(self: &Arc<Self>) -> Option<Task> {
+    /// Takes the next thing to do, and wakes a further thread if there is more. `searching` is whether the caller is
+    /// the one that searches; it is not after it found something.
+    pub(super) fn take(self: &Arc<Self>, searching: &mut bool) -> Option<Task> {
         if self.pending.load(Ordering::SeqCst) == 0 {
             return None;
         }
@@ -198,6 +199,10 @@ impl Pool {
         let left = work.len();
         self.pending.store(left, Ordering::SeqCst);
         drop(work);
+        if *searching {
+            *searching = false;
+            self.end_search();
+        }
         if left > 0 {
             self.wake();
         }

@@ -23,6 +23,7 @@ pub(super) fn run(pool: &Arc<Pool>) {
     let mut thread = Thread {
         pool,
         arena: Arena::new(),
+        searching: false,
         search: SEARCH[usize::from(cores > 2)],
     };
     while !pool.is_closing() {
@@ -30,11 +31,12 @@ pub(super) fn run(pool: &Arc<Pool>) {
         if pool.only_sleeps() {
             thread.nap();
         }
-        match pool.take() {
+        match pool.take(&mut thread.searching) {
             Some(task) => thread.perform(task),
             None => thread.idle(),
         }
     }
+    thread.end_search();
 }
 
 /// Asks the kernel for naps as short as they are asked for: by default it adds 50 microseconds.
@@ -46,6 +48,8 @@ fn precise_timer() {
 struct Thread<'a> {
     pool: &'a Arc<Pool>,
     arena: Arena,
+    /// Whether this is the one that searches for work.
+    searching: bool,
     search: Duration,
 }
 
@@ -111,7 +115,7 @@ impl Thread<'_> {
     }
 
     /// Counts work-groups that are over; the last one of a dispatch completes its packet.
-    fn over(&self, queue: &Arc<Queue>, job: &Arc<Job>, groups: u64) {
+    fn over(&mut self, queue: &Arc<Queue>, job: &Arc<Job>, groups: u64) {
         if groups == 0 {
             return;
         }
@@ -120,19 +124,22 @@ impl Thread<'_> {
             if job.timed {
                 job.complete(self.pool.now());
             }
+            // Whoever waits for the packet brings the next one at once: this thread is about to look for it, and
+            // nobody needs to be woken.
+            self.searching = self.searching || self.pool.begin_search();
             queue.finished(job.slot);
         }
     }
 
     /// Waits for work: searches for a while if nobody else does, then sleeps.
-    fn idle(&self) {
+    fn idle(&mut self) {
         let pool = self.pool;
-        if pool.begin_search() {
-            let found = self.search();
-            pool.end_search();
-            if found {
+        self.searching = self.searching || pool.begin_search();
+        if self.searching {
+            if self.search() {
                 return;
             }
+            self.end_search();
         }
         let ticket = pool.sleep.ticket();
         if pool.has_work() || pool.is_closing() {
@@ -157,8 +164,16 @@ impl Thread<'_> {
         false
     }
 
+    fn end_search(&mut self) {
+        if self.searching {
+            self.searching = false;
+            self.pool.end_search();
+        }
+    }
+
     /// Sleeps because all that is left waits for somebody else.
-    fn nap(&self) {
+    fn nap(&mut self) {
+        self.end_search();
         let ticket = self.pool.sleep.ticket();
         self.pool.sleep.sleep(ticket, Some(self.pool.next_nap()));
     }

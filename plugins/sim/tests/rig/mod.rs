@@ -223,6 +223,15 @@ impl Signal {
         [4, 5].map(|word| self.memory.word(word).load(Ordering::Acquire))
     }
 
+    /// Waits until the value is below a bound.
+    pub fn wait_below(&self, bound: i64) {
+        assert!(
+            eventually(|| self.value() < bound),
+            "the signal stays {}",
+            self.value()
+        );
+    }
+
     /// Waits for a value.
     pub fn wait(&self, value: i64) {
         assert!(
