@@ -1,6 +1,7 @@
 //! Executables (HSA Runtime PRM 1.2, section 2.8).
 
 use super::isa::known_profile;
+use crate::debugger;
 use crate::entry::{callback, entry, go_on, text, Place, Value};
 use hansa_core::code::{agent_key, agent_of};
 use hansa_core::loader::{FloatRounding, Profile, Symbol};
@@ -100,7 +101,9 @@ entry! {
     }
 
     fn hsa_executable_destroy(executable: hsa_executable_t) {
-        current()?.destroy_executable(executable.handle)
+        let runtime = current()?;
+        debugger::remove(executable.handle);
+        runtime.destroy_executable(executable.handle)
     }
 
     fn hsa_executable_load_agent_code_object(
@@ -155,7 +158,8 @@ entry! {
     fn hsa_executable_freeze(executable: hsa_executable_t, options: *const c_char) {
         let runtime = current()?;
         ignored(options);
-        Ok(runtime.executable(executable.handle)?.executable.freeze()?)
+        runtime.executable(executable.handle)?.executable.freeze()?;
+        debugger::add(&runtime, executable.handle)
     }
 
     fn hsa_executable_get_info(executable: hsa_executable_t, attribute: Info, value: *mut c_void) {

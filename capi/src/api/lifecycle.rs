@@ -1,7 +1,7 @@
 //! Starting and stopping the runtime, and the texts of statuses (HSA Runtime PRM 1.2, sections 2.1 and 2.2).
 
 use crate::entry::{entry, Place};
-use crate::{plugins, table};
+use crate::{debugger, plugins, table};
 use hansa_core::{runtime, Error};
 use hansa_plugin_api::hsa::{c_char, hsa_status_t};
 
@@ -11,7 +11,10 @@ entry! {
     }
 
     fn hsa_shut_down() {
-        runtime::shut_down_with(table::reset)
+        runtime::shut_down_with(|| {
+            table::reset();
+            debugger::clear();
+        })
     }
 
     /// Works without a runtime.
