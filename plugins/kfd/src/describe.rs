@@ -1,0 +1,375 @@
+//! What the runtime is told: nodes, banks, caches and links, in the contract's words.
+
+use crate::discover::capability;
+use crate::machine::{has, has_svm, Gpu, MINOR_DMABUF};
+use crate::topology::{cache_kind, link_flag, Cache, Heap, Link, Node, Topology};
+use hansa_plugin_api as api;
+use hansa_plugin_api::sys::System;
+use hansa_plugin_api::{
+    AgentCaps, Attribute, BankFlags, CacheFlags, LinkFlags, LinkKind, NodeRef, RString, RVec,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Names of products by PCI device and revision, from libdrm.
+const PRODUCTS: &str = "/usr/share/libdrm/amdgpu.ids";
+/// Nodes of the host.
+const HOST_NODES: &str = "/sys/devices/system/node";
+/// Fewest and most packets of a queue.
+const QUEUE_PACKETS: (u32, u32) = (64, 131_072);
+/// Queues of a process on one device (the doorbells of one page).
+const MOST_QUEUES: u32 = 128;
+/// Best granule of local memory: a large page of the device's tables.
+const LARGE_PAGE: u64 = 2 << 20;
+/// Most bytes of private memory of a work-item: 13 bits of KiB for a wave, over 64 lanes.
+const MAX_PRIVATE_BYTES: u32 = ((1 << 13) - 1) * 1024 / 64;
+/// Ticks per second of the device's clock where the kernel does not say.
+const DEFAULT_CLOCK_HZ: u64 = 100_000_000;
+
+/// Describes the open GPUs of a machine.
+pub fn system(
+    system: &dyn System,
+    topology: &Topology,
+    gpus: &[Gpu],
+    hidden: Vec<String>,
+    xnack: bool,
+    minor: u32,
+) -> api::SystemDescription {
+    let products = system.read_file(Path::new(PRODUCTS)).unwrap_or_default();
+    let page = system.page_size() as u64;
+    let refs = references(system, topology, gpus);
+    let mut groups = api::DriverGroups::MEMORY | api::DriverGroups::QUEUES | api::DriverGroups::EVENTS;
+    if minor >= MINOR_DMABUF {
+        groups |= api::DriverGroups::SHARING;
+    }
+    let mut description = api::SystemDescription {
+        groups,
+        nodes: RVec::new(),
+        links: RVec::new(),
+        hidden: hidden
+            .into_iter()
+            .chain(topology.remarks.iter().cloned())
+            .map(RString::from)
+            .collect(),
+    };
+    for (index, gpu) in gpus.iter().enumerate() {
+        let Some(node) = topology.node(gpu.candidate.node) else {
+            continue;
+        };
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        description.nodes.push(gpu_node(
+            index, gpu, node, &products, xnack, minor, page,
+        ));
+    }
+    for node in &topology.nodes {
+        let Some(from) = refs.get(&node.number) else {
+            continue;
+        };
+        for link in &node.links {
+            if let Some(to) = refs.get(&link.to).filter(|to| *to != from) {
+                description.links.push(link_of(*from, *to, link));
+            }
+        }
+    }
+    description
+}
+
+/// What the kernel's node numbers are in the contract: own numbers for GPUs, NUMA nodes for processors. The kernel
+/// lists processors in the order of NUMA nodes.
+fn references(system: &dyn System, topology: &Topology, gpus: &[Gpu]) -> BTreeMap<u32, NodeRef> {
+    let mut numa: Vec<u32> = system
+        .read_dir(Path::new(HOST_NODES))
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|name| name.strip_prefix("node")?.parse().ok())
+        .collect();
+    numa.sort_unstable();
+    let mut refs: BTreeMap<u32, NodeRef> = topology
+        .nodes
+        .iter()
+        .filter(|node| node.gpu_id == 0 && node.is_host())
+        .enumerate()
+        .map(|(k, node)| {
+            let host = numa.get(k).copied().unwrap_or(u32::try_from(k).unwrap_or(0));
+            (node.number, NodeRef::host(host))
+        })
+        .collect();
+    for (index, gpu) in gpus.iter().enumerate() {
+        refs.insert(
+            gpu.candidate.node,
+            NodeRef::own(u32::try_from(index).unwrap_or(u32::MAX)),
+        );
+    }
+    refs
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one place puts together what four sources tell"
+)]
+fn gpu_node(
+    index: u32,
+    gpu: &Gpu,
+    node: &Node,
+    products: &[u8],
+    xnack: bool,
+    minor: u32,
+    page: u64,
+) -> api::NodeDescription {
+    let p = &node.properties;
+    let candidate = &gpu.candidate;
+    let chip = candidate.own_target.chip();
+    let dies = p
+        .find("num_xcc")
+        .and_then(|n| u32::try_from(n).ok())
+        .unwrap_or(1)
+        .max(1);
+    let units = p.get("simd_count") / p.get("simd_per_cu").max(1);
+    let engines = p.get("array_count") / p.get("simd_arrays_per_engine").max(1);
+    let sram_ecc =
+        has(node, capability::SRAM_ECC) || matches!(candidate.target.to_string().as_str(), "gfx908");
+    let replays = xnack && candidate.target.chip().is_some_and(|chip| chip.xnack);
+    let name = candidate.target.to_string();
+    let product = gpu
+        .info
+        .and_then(|info| product_name(products, info.device_id, info.pci_rev))
+        .unwrap_or_else(|| {
+            if node.name.is_empty() {
+                name.clone()
+            } else {
+                node.name.clone()
+            }
+        });
+    let banks = banks(node, page);
+    let visible = banks
+        .iter()
+        .any(|bank| bank.flags.contains(BankFlags::HOST_VISIBLE));
+
+    let mut caps = AgentCaps::KERNEL_DISPATCH | AgentCaps::SHARED_ADDRESSES;
+    caps.set(AgentCaps::HOST_VISIBLE_MEMORY, visible);
+    caps.set(AgentCaps::COOPERATIVE, p.get("num_gws") != 0);
+    caps.set(AgentCaps::XNACK, replays);
+    caps.set(AgentCaps::PAGEABLE_ACCESS, replays);
+    caps.set(AgentCaps::SRAM_ECC, sram_ecc);
+    caps.set(AgentCaps::IMAGES, chip.is_some_and(|chip| chip.images));
+    caps.set(AgentCaps::INTEGRATED, node.is_host());
+    caps.set(AgentCaps::FULL_PROFILE, node.is_host());
+    caps.set(AgentCaps::SVM, has_svm(node, minor));
+    caps.set(AgentCaps::FINE_GRAIN_LOCAL, p.get64("hive_id") != 0);
+
+    let mut attributes = vec![
+        (Attribute::XCC_COUNT, u64::from(dies)),
+        (Attribute::HIVE_ID, p.get64("hive_id")),
+        (Attribute::GWS_COUNT, p.get64("num_gws")),
+        (Attribute::PACKET_FIRMWARE, p.get64("fw_version") & 0x3ff),
+        (Attribute::DMA_FIRMWARE, p.get64("sdma_fw_version") & 0x3ff),
+        (
+            Attribute::ASIC_REVISION,
+            u64::from(p.get("capability") >> capability::ASIC_REVISION_SHIFT & 0xf),
+        ),
+        (Attribute::RENDER_MINOR, u64::from(candidate.render_minor)),
+    ];
+    if let Some(info) = gpu.info {
+        attributes.push((Attribute::ASIC_FAMILY, u64::from(info.family)));
+    }
+    if let Some(area) = candidate.save_area {
+        attributes.push((Attribute::SAVE_AREA_BYTES, area.total));
+        attributes.push((Attribute::CONTROL_STACK_BYTES, u64::from(area.control_stack)));
+    }
+    let clock_hz = gpu
+        .info
+        .map(|info| u64::from(info.gpu_counter_freq) * 1000)
+        .filter(|hz| *hz != 0)
+        .unwrap_or(DEFAULT_CLOCK_HZ);
+    let half = |address: u64| u32::try_from(address >> 32).unwrap_or(0);
+
+    api::NodeDescription {
+        caps,
+        product: product.into(),
+        vendor: "AMD".into(),
+        isas: RVec::from(vec![RString::from(candidate.target.isa(sram_ecc, replays))]),
+        unique_id: p.get64("unique_id"),
+        vendor_id: p.get("vendor_id"),
+        device_id: p.get("device_id"),
+        domain: p.get("domain"),
+        location: p.get("location_id"),
+        compute_units: units,
+        simds_per_cu: p.get("simd_per_cu"),
+        waves_per_simd: p.get("max_waves_per_simd"),
+        shader_engines: engines,
+        arrays_per_engine: p.get("simd_arrays_per_engine"),
+        wavefront_size: p.get("wave_front_size"),
+        group_bytes: p.get("lds_size_in_kb") * 1024,
+        max_clock_mhz: p.get("max_engine_clk_fcompute"),
+        timestamp_hz: clock_hz,
+        dma_engines: p.get("num_sdma_engines"),
+        dma_link_engines: p.get("num_sdma_xgmi_engines"),
+        max_queues: MOST_QUEUES,
+        min_queue_packets: QUEUE_PACKETS.0,
+        max_queue_packets: QUEUE_PACKETS.1,
+        group_aperture_hi: half(gpu.apertures.lds_base),
+        private_aperture_hi: half(gpu.apertures.scratch_base),
+        max_private_bytes: MAX_PRIVATE_BYTES,
+        banks,
+        caches: caches(node),
+        attributes: attributes
+            .into_iter()
+            .map(|(key, value)| Attribute {
+                key,
+                reserved: 0,
+                value,
+            })
+            .collect(),
+        ..api::NodeDescription::new(index, api::NodeKind::GPU, &name)
+    }
+}
+
+/// Local memory: coarse-grained, and once more fine-grained where linked devices share it coherently.
+fn banks(node: &Node, page: u64) -> RVec<api::MemoryBank> {
+    let linked = node.properties.get64("hive_id") != 0;
+    let mut banks = RVec::new();
+    for bank in &node.banks {
+        let mut flags = match bank.heap {
+            Heap::Public => BankFlags::HOST_VISIBLE | BankFlags::EXECUTABLE,
+            Heap::Private => BankFlags::EXECUTABLE,
+            Heap::System | Heap::Other(_) => continue,
+        };
+        if bank.bytes < page {
+            continue;
+        }
+        for fine in [false, true] {
+            if fine && !linked {
+                continue;
+            }
+            flags.set(BankFlags::FINE_GRAIN, fine);
+            banks.push(api::MemoryBank {
+                kind: api::BankKind::LOCAL,
+                flags,
+                bytes: bank.bytes,
+                granule: page,
+                recommended_granule: LARGE_PAGE,
+                width_bits: bank.width,
+                max_clock_mhz: bank.clock_mhz,
+            });
+        }
+    }
+    banks
+}
+
+/// One cache per level and kind, the first unit's; the kernel lists those of every unit.
+fn caches(node: &Node) -> RVec<api::CacheDescription> {
+    let mut found: BTreeMap<(u32, bool), Cache> = BTreeMap::new();
+    for cache in &node.caches {
+        if cache.kind & cache_kind::COMPUTE == 0 {
+            continue;
+        }
+        let instruction = cache.kind & cache_kind::INSTRUCTION != 0;
+        let first = found.entry((cache.level, instruction)).or_insert(*cache);
+        // Scalar caches of a level are smaller than the vector one and listed among them.
+        if cache.kib > first.kib {
+            *first = *cache;
+        }
+    }
+    found
+        .into_values()
+        .map(|cache| {
+            let mut flags = CacheFlags::empty();
+            flags.set(CacheFlags::DATA, cache.kind & cache_kind::DATA != 0);
+            flags.set(CacheFlags::INSTRUCTION, cache.kind & cache_kind::INSTRUCTION != 0);
+            flags.set(CacheFlags::SHARED, cache.level > 1);
+            api::CacheDescription {
+                level: cache.level,
+                flags,
+                bytes: u64::from(cache.kib) * 1024,
+                line_bytes: cache.line_bytes,
+                reserved: 0,
+            }
+        })
+        .collect()
+}
+
+/// The kernel's kinds of links, as HSA numbers them.
+fn link_kind(kind: u32) -> LinkKind {
+    match kind {
+        1 => LinkKind::HYPER_TRANSPORT,
+        5 => LinkKind::QPI,
+        9 => LinkKind::INFINIBAND,
+        11 => LinkKind::XGMI,
+        _ => LinkKind::PCIE,
+    }
+}
+
+fn link_of(from: NodeRef, to: NodeRef, link: &Link) -> api::LinkDescription {
+    let kind = link_kind(link.kind);
+    let mut flags = if kind == LinkKind::INFINIBAND {
+        LinkFlags::empty()
+    } else {
+        LinkFlags::ATOMICS_32 | LinkFlags::ATOMICS_64 | LinkFlags::COHERENT
+    };
+    if link.flags & link_flag::OVERRIDE != 0 {
+        flags.set(LinkFlags::ATOMICS_32, link.flags & link_flag::NO_ATOMICS_32 == 0);
+        flags.set(LinkFlags::ATOMICS_64, link.flags & link_flag::NO_ATOMICS_64 == 0);
+        flags.set(LinkFlags::COHERENT, link.flags & link_flag::NON_COHERENT == 0);
+        flags.set(LinkFlags::NO_PEER, link.flags & link_flag::NO_PEER != 0);
+    }
+    api::LinkDescription {
+        from,
+        to,
+        kind,
+        flags,
+        weight: link.weight,
+        hops: if link.indirect { 2 } else { 1 },
+        min_latency_ns: link.latency_ns.0,
+        max_latency_ns: link.latency_ns.1,
+        min_bandwidth_mbs: link.bandwidth_mbs.0,
+        max_bandwidth_mbs: link.bandwidth_mbs.1,
+        engine_mask: link.engine_mask,
+        reserved: 0,
+    }
+}
+
+/// The name of a product: lines `DEVICE,<tab>REVISION,<tab>NAME`, numbers in hexadecimal.
+fn product_name(table: &[u8], device: u32, revision: u32) -> Option<String> {
+    let text = std::str::from_utf8(table).ok()?;
+    text.lines().find_map(|line| {
+        let mut fields = line.splitn(3, ',');
+        let mut number = || u32::from_str_radix(fields.next()?.trim(), 16).ok();
+        (number() == Some(device) && number() == Some(revision))
+            .then(|| fields.next())
+            .flatten()
+            .map(|name| name.trim().to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_is_found_by_device_and_revision() {
+        let table = b"# List\n1.0.0\n687F,\tC0,\tRadeon RX Vega 64\n687F,\tC1,\tAMD Radeon RX Vega\n";
+        assert_eq!(
+            product_name(table, 0x687f, 0xc1).as_deref(),
+            Some("AMD Radeon RX Vega")
+        );
+        assert_eq!(product_name(table, 0x687f, 0xff), None);
+    }
+
+    #[test]
+    fn flags_of_a_link_count_only_with_the_override_bit() {
+        let link = Link {
+            to: 1,
+            kind: 2,
+            weight: 20,
+            latency_ns: (0, 0),
+            bandwidth_mbs: (0, 0),
+            engine_mask: 0,
+            flags: link_flag::NO_ATOMICS_64,
+            indirect: false,
+        };
+        let flags = |flags| link_of(NodeRef::own(0), NodeRef::host(0), &Link { flags, ..link }).flags;
+        assert!(flags(link_flag::NO_ATOMICS_64).contains(LinkFlags::ATOMICS_64));
+        assert!(!flags(link_flag::OVERRIDE | link_flag::NO_ATOMICS_64).contains(LinkFlags::ATOMICS_64));
+        assert!(flags(link_flag::OVERRIDE | link_flag::NO_PEER).contains(LinkFlags::NO_PEER));
+    }
+}

@@ -1,0 +1,455 @@
+//! Host memory that devices see, at its host address.
+//!
+//! The kernel takes host memory as a buffer of kind "user pointer" and refuses two buffers at one address, while
+//! programs lock overlapping ranges (two buffers share a page). So addresses are cut into pieces, each one buffer,
+//! counted by how many registrations cover it.
+//!
+//! Since Linux 6.12 the page with a queue's indices must be a buffer of its own; and where the queue scheduler is in
+//! firmware (gfx11 and later) that page must be memory that the kernel allocated. [`HostMemory::own_page`] sees to
+//! both: it cuts the piece around the page into pages, and puts kernel memory in place of the page where needed.
+
+use crate::error::{Error, Result};
+use crate::machine::{Gpu, Machine};
+use crate::range::pointer;
+use crate::uapi::memory as uapi;
+use hansa_plugin_api::sys::MapAccess;
+use hansa_plugin_api::{Allocation, MemoryHandle};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, HashMap};
+
+/// Marks handles of registrations.
+const REGISTRATION: u64 = 1 << 63;
+/// Most pages of a piece that is cut up for a queue.
+const MOST_PAGES: u64 = 1024;
+
+/// One buffer of the kernel.
+#[derive(Clone, Debug)]
+struct Piece {
+    bytes: u64,
+    handle: u64,
+    users: u32,
+    mapped: Vec<u32>,
+    /// It is kernel memory that stands in for the page that was there.
+    stands_in: bool,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    pieces: BTreeMap<u64, Piece>,
+    /// First address and end of the pieces that a registration holds.
+    registrations: HashMap<u64, (u64, u64)>,
+    last: u64,
+}
+
+/// The registrations.
+#[derive(Debug, Default)]
+pub struct HostMemory {
+    table: Mutex<Table>,
+}
+
+const USER_FLAGS: u32 = uapi::ALLOC_USERPTR
+    | uapi::ALLOC_WRITABLE
+    | uapi::ALLOC_EXECUTABLE
+    | uapi::ALLOC_NO_SUBSTITUTE
+    | uapi::ALLOC_COHERENT;
+
+impl HostMemory {
+    /// Lets devices see host memory.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says; then nothing is registered.
+    pub fn register(
+        &self,
+        machine: &Machine,
+        address: u64,
+        bytes: u64,
+        gpu_ids: &[u32],
+        read_only: bool,
+    ) -> Result<Allocation> {
+        let owner = machine.gpu(0)?.candidate.gpu_id;
+        let end = address
+            .checked_add(bytes)
+            .filter(|end| *end > address)
+            .ok_or_else(|| Error::Argument(format!("{bytes:#x} bytes at {address:#x} are no range")))?;
+        let flags = if read_only {
+            USER_FLAGS & !uapi::ALLOC_WRITABLE
+        } else {
+            USER_FLAGS
+        };
+        let mut table = self.table.lock();
+        let mut made: Vec<u64> = Vec::new();
+        let outcome = table.gaps(address, end).into_iter().try_for_each(|(start, end)| {
+            let piece = new_piece(machine, owner, start, end - start, flags, gpu_ids)?;
+            made.push(start);
+            table.pieces.insert(start, piece);
+            Ok(())
+        });
+        let outcome = outcome.and_then(|()| table.see(machine, address, end, gpu_ids));
+        if let Err(error) = outcome {
+            for start in made {
+                if let Some(piece) = table.pieces.remove(&start) {
+                    // The first error is the one to tell.
+                    let _ = drop_piece(machine, &piece);
+                }
+            }
+            return Err(error);
+        }
+        let (mut first, mut last) = (address, end);
+        for (start, piece) in table.overlapping_mut(address, end) {
+            piece.users += 1;
+            first = first.min(start);
+            last = last.max(start + piece.bytes);
+        }
+        table.last += 1;
+        let name = table.last | REGISTRATION;
+        table.registrations.insert(name, (first, last));
+        Ok(Allocation {
+            handle: MemoryHandle(name),
+            device_address: address,
+            host_address: address,
+            bytes,
+        })
+    }
+
+    /// Undoes a registration.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Handle`]; what the kernel says: then the piece that it is about goes with the driver.
+    pub fn deregister(&self, machine: &Machine, handle: MemoryHandle) -> Result<()> {
+        let mut table = self.table.lock();
+        let (first, end) = *table
+            .registrations
+            .get(&handle.0)
+            .ok_or(Error::Handle("a registration"))?;
+        // Pieces that this is the last user of go first: a refusal then leaves the registration as it was.
+        let dying: Vec<u64> = table
+            .overlapping_mut(first, end)
+            .filter(|(_, piece)| piece.users == 1)
+            .map(|(start, _)| start)
+            .collect();
+        for start in dying {
+            table.remove(machine, start)?;
+        }
+        for (_, piece) in table.overlapping_mut(first, end) {
+            piece.users = piece.users.saturating_sub(1);
+        }
+        table.registrations.remove(&handle.0);
+        Ok(())
+    }
+
+    /// Whether a handle is one of these.
+    #[must_use]
+    pub const fn owns(handle: MemoryHandle) -> bool {
+        handle.0 & REGISTRATION != 0
+    }
+
+    /// Lets further devices see a registration.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Handle`], and what the kernel says.
+    pub fn map(&self, machine: &Machine, handle: MemoryHandle, gpu_ids: &[u32]) -> Result<()> {
+        let mut table = self.table.lock();
+        let (first, end) = *table
+            .registrations
+            .get(&handle.0)
+            .ok_or(Error::Handle("a registration"))?;
+        table.see(machine, first, end, gpu_ids)
+    }
+
+    /// Makes the page around an address a buffer of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Argument`] when the page is not registered, or lies in a piece too large to be cut; what the kernel
+    /// says: then the piece is as it was, if the kernel lets it.
+    pub fn own_page(&self, machine: &Machine, gpu: &Gpu, address: u64, kernel_memory: bool) -> Result<()> {
+        let page = machine.system.page_size() as u64;
+        let at = address & !(page - 1);
+        let mut table = self.table.lock();
+        let (&start, piece) = table
+            .pieces
+            .range(..=at)
+            .next_back()
+            .filter(|(start, piece)| at < *start + piece.bytes)
+            .ok_or_else(|| {
+                Error::Argument(format!("The page of a queue's index, {at:#x}, is not registered"))
+            })?;
+        let piece = piece.clone();
+        if piece.bytes != page {
+            if piece.bytes / page > MOST_PAGES {
+                return Err(Error::Argument(format!(
+                    "The page of a queue's index, {at:#x}, lies in a registration of {:#x} bytes",
+                    piece.bytes
+                )));
+            }
+            table.cut(machine, start, &piece, page)?;
+        }
+        let own = table.pieces.get(&at).cloned();
+        if let (true, Some(own)) = (kernel_memory, own) {
+            if !own.stands_in {
+                table.pieces.remove(&at);
+                let (new, outcome) = stand_in(machine, gpu, at, &own);
+                if let Some(new) = new {
+                    table.pieces.insert(at, new);
+                }
+                return outcome;
+            }
+        }
+        Ok(())
+    }
+
+    /// Frees everything.
+    pub(crate) fn close(&self, machine: &Machine) {
+        let mut table = self.table.lock();
+        let starts: Vec<u64> = table.pieces.keys().copied().collect();
+        for start in starts {
+            // Nobody is left to tell an error to: once more, and that is all.
+            if table.remove(machine, start).is_err() {
+                let _ = table.remove(machine, start);
+            }
+        }
+        table.registrations.clear();
+    }
+}
+
+impl Table {
+    /// Parts of a range that no piece covers.
+    fn gaps(&self, address: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut gaps = Vec::new();
+        let mut at = address;
+        if let Some((start, piece)) = self.pieces.range(..=address).next_back() {
+            at = at.max(start + piece.bytes);
+        }
+        while at < end {
+            let next = self.pieces.range(at..end).next();
+            let stop = next.map_or(end, |(start, _)| *start);
+            if stop > at {
+                gaps.push((at, stop));
+            }
+            at = next.map_or(end, |(start, piece)| start + piece.bytes);
+        }
+        gaps
+    }
+
+    /// Pieces that touch a range.
+    fn overlapping_mut(&mut self, address: u64, end: u64) -> impl Iterator<Item = (u64, &mut Piece)> {
+        let first = self
+            .pieces
+            .range(..=address)
+            .next_back()
+            .filter(|(start, piece)| *start + piece.bytes > address)
+            .map_or(address, |(start, _)| *start);
+        self.pieces
+            .range_mut(first..end)
+            .map(|(start, piece)| (*start, piece))
+    }
+
+    /// Lets devices see all pieces of a range; all or none.
+    fn see(&mut self, machine: &Machine, address: u64, end: u64, gpu_ids: &[u32]) -> Result<()> {
+        let mut done: Vec<(u64, Vec<u32>)> = Vec::new();
+        let mut outcome = Ok(());
+        for (start, piece) in self.overlapping_mut(address, end) {
+            let new: Vec<u32> = gpu_ids
+                .iter()
+                .copied()
+                .filter(|id| !piece.mapped.contains(id))
+                .collect();
+            if new.is_empty() {
+                continue;
+            }
+            outcome = machine.kfd.map(piece.handle, &new);
+            if outcome.is_err() {
+                break;
+            }
+            piece.mapped.extend(&new);
+            done.push((start, new));
+        }
+        if outcome.is_err() {
+            for (start, new) in done {
+                if let Some(piece) = self.pieces.get_mut(&start) {
+                    if machine.kfd.unmap(piece.handle, &new).is_ok() {
+                        piece.mapped.retain(|id| !new.contains(id));
+                    }
+                }
+            }
+        }
+        outcome
+    }
+
+    /// Frees a piece; when the kernel refuses, it is still there.
+    fn remove(&mut self, machine: &Machine, start: u64) -> Result<()> {
+        let Some(piece) = self.pieces.get_mut(&start) else {
+            return Ok(());
+        };
+        if !piece.mapped.is_empty() {
+            machine.kfd.unmap(piece.handle, &piece.mapped)?;
+            piece.mapped.clear();
+        }
+        machine.kfd.free(piece.handle)?;
+        if let Some(piece) = self.pieces.remove(&start).filter(|piece| piece.stands_in) {
+            step_back(machine, start, piece.bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Cuts a piece into pages.
+    fn cut(&mut self, machine: &Machine, start: u64, whole: &Piece, page: u64) -> Result<()> {
+        let owner = machine.gpu(0)?.candidate.gpu_id;
+        machine.kfd.unmap(whole.handle, &whole.mapped)?;
+        if let Err(error) = machine.kfd.free(whole.handle) {
+            let seen = machine.kfd.map(whole.handle, &whole.mapped).is_ok();
+            if let (Some(piece), false) = (self.pieces.get_mut(&start), seen) {
+                piece.mapped.clear();
+            }
+            return Err(error);
+        }
+        self.pieces.remove(&start);
+        let make = |at, bytes| {
+            let piece = new_piece(machine, owner, at, bytes, USER_FLAGS, &whole.mapped)?;
+            Ok(Piece {
+                users: whole.users,
+                ..piece
+            })
+        };
+        let mut made = Vec::new();
+        let mut outcome = Ok(());
+        for at in (start..start + whole.bytes).step_by(usize::try_from(page).unwrap_or(4096)) {
+            match make(at, page) {
+                Ok(piece) => made.push((at, piece)),
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+        }
+        if outcome.is_err() {
+            for (_, piece) in &made {
+                let _ = drop_piece(machine, piece);
+            }
+            made.clear();
+            // If not even the old buffer can be had again, devices do not see this memory any more.
+            if let Ok(piece) = make(start, whole.bytes) {
+                made.push((start, piece));
+            }
+        }
+        self.pieces.extend(made);
+        outcome
+    }
+}
+
+fn new_piece(
+    machine: &Machine,
+    owner: u32,
+    address: u64,
+    bytes: u64,
+    flags: u32,
+    gpu_ids: &[u32],
+) -> Result<Piece> {
+    let buffer = machine.kfd.allocate(owner, address, bytes, flags, address)?;
+    let piece = Piece {
+        bytes,
+        handle: buffer.handle,
+        users: 0,
+        mapped: gpu_ids.to_vec(),
+        stands_in: false,
+    };
+    if let Err(error) = machine.kfd.map(buffer.handle, gpu_ids) {
+        let _ = machine.kfd.free(buffer.handle);
+        return Err(error);
+    }
+    Ok(piece)
+}
+
+fn drop_piece(machine: &Machine, piece: &Piece) -> Result<()> {
+    machine.kfd.unmap(piece.handle, &piece.mapped)?;
+    machine.kfd.free(piece.handle)
+}
+
+const HOST_ACCESS: MapAccess = MapAccess {
+    read: true,
+    write: true,
+    execute: false,
+};
+
+fn save(address: u64, bytes: u64) -> Vec<u8> {
+    // SAFETY: the page is registered memory of the runtime, which stays mapped while it is registered; the thread
+    // that makes or ends the queue is the only one that uses the page now.
+    unsafe { std::slice::from_raw_parts(pointer(address), usize::try_from(bytes).unwrap_or(0)) }.to_vec()
+}
+
+fn restore(address: u64, contents: &[u8]) {
+    // SAFETY: as in `save`; the new page is readable and writable.
+    unsafe { std::ptr::copy_nonoverlapping(contents.as_ptr(), pointer(address), contents.len()) };
+}
+
+/// Puts kernel memory in place of a page, with its contents. Answers what is registered there now.
+fn stand_in(machine: &Machine, gpu: &Gpu, at: u64, old: &Piece) -> (Option<Piece>, Result<()>) {
+    let owner = gpu.candidate.gpu_id;
+    if let Err(error) = drop_piece(machine, old) {
+        return (Some(old.clone()), Err(error));
+    }
+    let back = |error| {
+        let piece = new_piece(machine, owner, at, old.bytes, USER_FLAGS, &old.mapped);
+        let piece = piece.ok().map(|piece| Piece {
+            users: old.users,
+            ..piece
+        });
+        (piece, Err(error))
+    };
+    let flags = (USER_FLAGS & !uapi::ALLOC_USERPTR) | uapi::ALLOC_GTT;
+    let buffer = match machine.kfd.allocate(owner, at, old.bytes, flags, 0) {
+        Ok(buffer) => buffer,
+        Err(error) => return back(error),
+    };
+    let contents = save(at, old.bytes);
+    // SAFETY: the page's contents are saved and nobody else uses it now.
+    let mapped = unsafe {
+        machine.system.mmap(
+            pointer(at),
+            contents.len(),
+            HOST_ACCESS,
+            Some(gpu.render.0.file()),
+            buffer.mmap_offset,
+        )
+    };
+    if let Err(errno) = mapped {
+        let _ = machine.kfd.free(buffer.handle);
+        return back(Error::Map {
+            what: "kernel memory",
+            bytes: old.bytes,
+            errno,
+        });
+    }
+    restore(at, &contents);
+    let mut piece = Piece {
+        handle: buffer.handle,
+        stands_in: true,
+        ..old.clone()
+    };
+    let outcome = machine.kfd.map(buffer.handle, &old.mapped);
+    if outcome.is_err() {
+        piece.mapped.clear();
+    }
+    (Some(piece), outcome)
+}
+
+/// Puts an ordinary page back where kernel memory stood in.
+fn step_back(machine: &Machine, at: u64, bytes: u64) -> Result<()> {
+    let contents = save(at, bytes);
+    // SAFETY: the page's contents are saved and nobody else uses it now.
+    let mapped = unsafe {
+        machine
+            .system
+            .mmap(pointer(at), contents.len(), HOST_ACCESS, None, 0)
+    };
+    mapped.map_err(|errno| Error::Map {
+        what: "host memory",
+        bytes,
+        errno,
+    })?;
+    restore(at, &contents);
+    Ok(())
+}

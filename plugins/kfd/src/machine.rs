@@ -1,0 +1,254 @@
+//! The open driver: files and address spaces.
+//!
+//! The kernel ties a process's address space on a device to the first render node file it was shown, and its event
+//! page to the first it was given; both stay until the process ends, however often the device is closed. They are
+//! therefore kept apart from the driver, in [`Lasting`].
+
+use crate::config::Config;
+use crate::describe;
+use crate::discover::{capability, judge, nothing, open_kfd, open_node, Candidate};
+use crate::doorbell::Doorbells;
+use crate::error::{Error, Result};
+use crate::event::{EventPage, Events};
+use crate::host_memory::HostMemory;
+use crate::ioctl::{Kfd, Render};
+use crate::memory::Memory;
+use crate::queue::Queues;
+use crate::topology::{self, Topology};
+use crate::uapi::drm::DeviceInfo;
+use crate::uapi::system::ProcessDeviceApertures;
+use hansa_plugin_api as api;
+use hansa_plugin_api::sys::System;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Interface that has the call for free memory.
+pub(crate) const MINOR_AVAILABLE: u32 = 9;
+/// Interface that makes dma-buf files.
+pub(crate) const MINOR_DMABUF: u32 = 12;
+/// Interface that has the mode of memory fault replay.
+const MINOR_XNACK: u32 = 5;
+/// The end of the host's addresses; the device's must reach at least as far.
+const HOST_LIMIT: u64 = (1 << 47) - 1;
+
+/// What outlives a driver in a process.
+#[derive(Debug, Default)]
+pub struct Lasting {
+    renders: Mutex<HashMap<u32, Arc<Render>>>,
+    pub(crate) event_page: Mutex<Option<EventPage>>,
+}
+
+impl Lasting {
+    /// Forgets everything in a child process: the files are closed there, the mappings are the parent's.
+    pub fn after_fork(&self) {
+        self.renders.lock().clear();
+        if let Some(page) = self.event_page.lock().take() {
+            std::mem::forget(page);
+        }
+    }
+
+    fn render(&self, system: &Arc<dyn System>, candidate: &Candidate) -> Result<Arc<Render>> {
+        let mut renders = self.renders.lock();
+        if let Some(render) = renders.get(&candidate.render_minor) {
+            return Ok(Arc::clone(render));
+        }
+        let render = Arc::new(Render(open_node(system, &candidate.render_path())?));
+        renders.insert(candidate.render_minor, Arc::clone(&render));
+        Ok(render)
+    }
+}
+
+/// A GPU that is open.
+#[derive(Debug)]
+pub struct Gpu {
+    /// What files tell.
+    pub candidate: Candidate,
+    /// What the graphics driver tells, if it does.
+    pub info: Option<DeviceInfo>,
+    /// Its address space.
+    pub apertures: ProcessDeviceApertures,
+    /// Its render node.
+    pub render: Arc<Render>,
+}
+
+/// The open driver.
+#[derive(Debug)]
+pub struct Machine {
+    /// The system.
+    pub system: Arc<dyn System>,
+    /// `/dev/kfd`.
+    pub kfd: Kfd,
+    /// Minor number of the kernel's interface.
+    pub minor: u32,
+    /// Open GPUs; the driver's numbers of nodes are indices of this list.
+    pub gpus: Vec<Gpu>,
+    /// What the runtime is told.
+    pub description: api::SystemDescription,
+    /// Allocations.
+    pub memory: Memory,
+    /// Host memory that devices see.
+    pub host_memory: HostMemory,
+    /// Queues.
+    pub queues: Queues,
+    /// Doorbells.
+    pub doorbells: Doorbells,
+    /// Events.
+    pub events: Events,
+    pub(crate) lasting: Arc<Lasting>,
+}
+
+impl Machine {
+    /// Opens every GPU that can be opened.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub fn open(system: &Arc<dyn System>, lasting: &Arc<Lasting>, config: &Config) -> Result<Self> {
+        let (kfd, minor) = open_kfd(system)?;
+        let topology = Topology::read(system.as_ref(), Path::new(topology::ROOT))?;
+        let (candidates, mut hidden) = judge(&topology, config, system.page_size() as u64);
+        if candidates.is_empty() {
+            return Err(nothing(&hidden));
+        }
+        // The kernel may have more devices than were read just before.
+        let apertures = kfd.apertures(topology.nodes.len() + 64)?;
+        let mut gpus = Vec::new();
+        for candidate in candidates {
+            let node = candidate.node;
+            match open_gpu(system, lasting, &kfd, config, candidate, &apertures) {
+                Ok(gpu) => gpus.push(gpu),
+                Err(error) => hidden.push(format!("Node {node}: {}", api::Error::from(error))),
+            }
+        }
+        if gpus.is_empty() {
+            return Err(nothing(&hidden));
+        }
+        let xnack = if minor < MINOR_XNACK {
+            false
+        } else {
+            // A kernel, or a chip, that has no such mode replays nothing.
+            config
+                .xnack
+                .and_then(|wanted| kfd.xnack(Some(wanted)).ok())
+                .or_else(|| kfd.xnack(None).ok())
+                .unwrap_or(false)
+        };
+        let description = describe::system(system.as_ref(), &topology, &gpus, hidden, xnack, minor);
+        Ok(Self {
+            system: Arc::clone(system),
+            memory: Memory::default(),
+            host_memory: HostMemory::default(),
+            queues: Queues::default(),
+            doorbells: Doorbells::new(gpus.len()),
+            events: Events::default(),
+            lasting: Arc::clone(lasting),
+            kfd,
+            minor,
+            gpus,
+            description,
+        })
+    }
+
+    /// A GPU by the driver's number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Argument`] for another number.
+    pub fn gpu(&self, node: u32) -> Result<&Gpu> {
+        self.gpus.get(node as usize).ok_or_else(|| {
+            Error::Argument(format!(
+                "Node {node} is none of this driver's {}",
+                self.gpus.len()
+            ))
+        })
+    }
+
+    /// The kernel's numbers of some nodes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Argument`] for a number that is none.
+    pub fn gpu_ids(&self, nodes: &[u32]) -> Result<Vec<u32>> {
+        nodes
+            .iter()
+            .map(|&node| self.gpu(node).map(|gpu| gpu.candidate.gpu_id))
+            .collect()
+    }
+
+    /// The kernel's numbers of all GPUs.
+    #[must_use]
+    pub fn all_gpu_ids(&self) -> Vec<u32> {
+        self.gpus.iter().map(|gpu| gpu.candidate.gpu_id).collect()
+    }
+
+    /// The driver's number of a device, by the kernel's.
+    #[must_use]
+    pub fn node_of(&self, gpu_id: u32) -> Option<u32> {
+        let index = self.gpus.iter().position(|gpu| gpu.candidate.gpu_id == gpu_id)?;
+        u32::try_from(index).ok()
+    }
+
+    /// Gives everything back that the kernel keeps for the process beyond the file.
+    pub fn close(&self) {
+        self.queues.close(self);
+        self.events.close(self);
+        self.memory.close(self);
+        self.host_memory.close(self);
+        self.doorbells.close(self);
+    }
+}
+
+fn open_gpu(
+    system: &Arc<dyn System>,
+    lasting: &Lasting,
+    kfd: &Kfd,
+    config: &Config,
+    candidate: Candidate,
+    apertures: &[ProcessDeviceApertures],
+) -> Result<Gpu> {
+    let apertures = apertures
+        .iter()
+        .find(|a| a.gpu_id == candidate.gpu_id)
+        .copied()
+        .ok_or_else(|| Error::Nonsense {
+            request: "GET_PROCESS_APERTURES_NEW",
+            what: format!("no entry for device {}", candidate.gpu_id),
+        })?;
+    if apertures.gpuvm_limit < HOST_LIMIT || apertures.gpuvm_base > 1 << 32 {
+        return Err(Error::NoDevice(format!(
+            "its address space, {:#x} to {:#x}, is smaller than the host's",
+            apertures.gpuvm_base, apertures.gpuvm_limit
+        )));
+    }
+    if apertures.lds_base >> 32 == 0 || apertures.scratch_base >> 32 == 0 {
+        return Err(Error::Nonsense {
+            request: "GET_PROCESS_APERTURES_NEW",
+            what: format!(
+                "apertures at {:#x} and {:#x}",
+                apertures.lds_base, apertures.scratch_base
+            ),
+        });
+    }
+    let render = lasting.render(system, &candidate)?;
+    kfd.acquire_vm(&render.0, candidate.gpu_id)?;
+    let (base, limit) = (0x20_0000, apertures.gpuvm_limit.min(HOST_LIMIT) & !0x1f_ffff);
+    kfd.set_memory_policy(candidate.gpu_id, base, limit - base, config.disable_cache)?;
+    Ok(Gpu {
+        info: render.device_info().ok(),
+        candidate,
+        apertures,
+        render,
+    })
+}
+
+/// Whether a node's capability word has a bit.
+pub(crate) fn has(node: &topology::Node, bit: u32) -> bool {
+    node.properties.get("capability") & bit != 0
+}
+
+/// Whether attributes of shared virtual memory work on a node.
+pub(crate) fn has_svm(node: &topology::Node, minor: u32) -> bool {
+    minor >= MINOR_XNACK && has(node, capability::SVM)
+}
