@@ -169,7 +169,8 @@ impl System for LinuxSystem {
         if !address.is_null() {
             flags |= libc::MAP_FIXED;
         }
-        let offset = libc::off_t::try_from(offset).map_err(|_| Errno::OVERFLOW)?;
+        // Device files use all 64 bits, the sign included.
+        let offset: libc::off_t = libc::off_t::from_ne_bytes(offset.to_ne_bytes());
         // SAFETY: the caller says that a range that is replaced is not in use.
         let result = unsafe {
             libc::mmap(

@@ -57,9 +57,9 @@ pub fn system(
             continue;
         };
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        description.nodes.push(gpu_node(
-            index, gpu, node, &products, xnack, minor, page,
-        ));
+        description
+            .nodes
+            .push(gpu_node(index, gpu, node, &products, xnack, minor, page));
     }
     for node in &topology.nodes {
         let Some(from) = refs.get(&node.number) else {
@@ -90,7 +90,10 @@ fn references(system: &dyn System, topology: &Topology, gpus: &[Gpu]) -> BTreeMa
         .filter(|node| node.gpu_id == 0 && node.is_host())
         .enumerate()
         .map(|(k, node)| {
-            let host = numa.get(k).copied().unwrap_or(u32::try_from(k).unwrap_or(0));
+            let host = numa
+                .get(k)
+                .copied()
+                .unwrap_or_else(|| u32::try_from(k).unwrap_or(0));
             (node.number, NodeRef::host(host))
         })
         .collect();
@@ -103,10 +106,6 @@ fn references(system: &dyn System, topology: &Topology, gpus: &[Gpu]) -> BTreeMa
     refs
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one place puts together what four sources tell"
-)]
 fn gpu_node(
     index: u32,
     gpu: &Gpu,

@@ -108,7 +108,7 @@ impl Driver for KfdDriver {
         // The parent's threads are not here, and one of them may hold the lock; then nothing can be let go.
         if let Some(mut state) = self.state.try_write() {
             if let State::Open(machine) = std::mem::replace(&mut *state, State::Forked) {
-                self.system.close(machine.kfd.0.file());
+                machine.kfd.0.abandon();
                 // Everything in it names things of the parent.
                 std::mem::forget(machine);
             }

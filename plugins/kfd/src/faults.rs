@@ -3,6 +3,7 @@
 
 use crate::error::Result;
 use crate::machine::Machine;
+use crate::range::pointer;
 use crate::uapi::event as uapi;
 use crate::uapi::event::{exception, memory_fault, EventData};
 use hansa_plugin_api::{
@@ -24,7 +25,13 @@ pub struct Watch {
     hardware: u32,
     wake: u32,
     stopping: AtomicBool,
-    running: Mutex<bool>,
+    running: Arc<Running>,
+}
+
+/// Whether the thread runs, and who waits for its end.
+#[derive(Debug)]
+struct Running {
+    is: Mutex<bool>,
     ended: Condvar,
 }
 
@@ -65,15 +72,17 @@ impl Watch {
             hardware,
             wake,
             stopping: AtomicBool::new(false),
-            running: Mutex::new(true),
-            ended: Condvar::new(),
+            running: Arc::new(Running {
+                is: Mutex::new(true),
+                ended: Condvar::new(),
+            }),
         });
         let argument = Arc::into_raw(Arc::clone(&watch)).expose_provenance() as u64;
         let entry = ThreadEntry { run, argument };
         if host.spawn(RStr::from_str("hansa-kfd"), entry).is_err() {
             // SAFETY: the thread was not started, so the reference it would have had is still ours.
-            drop(unsafe { Arc::from_raw(std::ptr::with_exposed_provenance::<Self>(argument as usize)) });
-            *watch.running.lock() = false;
+            drop(unsafe { Arc::from_raw(pointer(argument).cast_const().cast::<Self>()) });
+            *watch.running.is.lock() = false;
             watch.log("Faults are not reported: no thread for them");
         }
         Ok(watch)
@@ -82,13 +91,14 @@ impl Watch {
     /// Ends the thread and waits for its end.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
-        let mut running = self.running.lock();
+        let mut running = self.running.is.lock();
         while *running {
             // An event that cannot be raised ends the wait when it is destroyed.
             if self.machine.events.set(&self.machine, self.wake).is_err() {
                 let _ = self.machine.events.destroy(&self.machine, self.wake);
             }
-            self.ended
+            self.running
+                .ended
                 .wait_for(&mut running, std::time::Duration::from_millis(100));
         }
     }
@@ -200,11 +210,14 @@ impl Watch {
 
 extern "C" fn run(argument: u64) {
     // SAFETY: `start` gave this thread a reference of its own.
-    let watch = unsafe { Arc::from_raw(std::ptr::with_exposed_provenance::<Watch>(argument as usize)) };
+    let watch = unsafe { Arc::from_raw(pointer(argument).cast_const().cast::<Watch>()) };
     // A panic must not leave the thread; nothing is half done that `stop` looks at.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| watch.watch()));
-    *watch.running.lock() = false;
-    watch.ended.notify_all();
+    let running = Arc::clone(&watch.running);
+    // Before the end is told, so that nothing of the machine is left then.
+    drop(watch);
+    *running.is.lock() = false;
+    running.ended.notify_all();
 }
 
 /// That both kinds are of one payload.

@@ -33,6 +33,11 @@ impl Node {
         }
     }
 
+    /// Closes the file in a child process, where whoever holds this object is never told; it must then be forgotten.
+    pub fn abandon(&self) {
+        self.system.close(self.file);
+    }
+
     /// The file.
     #[must_use]
     pub const fn file(&self) -> File {

@@ -43,7 +43,10 @@ pub struct Lasting {
 impl Lasting {
     /// Forgets everything in a child process: the files are closed there, the mappings are the parent's.
     pub fn after_fork(&self) {
-        self.renders.lock().clear();
+        for (_, render) in self.renders.lock().drain() {
+            render.0.abandon();
+            std::mem::forget(render);
+        }
         if let Some(page) = self.event_page.lock().take() {
             std::mem::forget(page);
         }

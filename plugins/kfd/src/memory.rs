@@ -37,6 +37,13 @@ pub(crate) struct BlockRequest {
     pub(crate) host: bool,
 }
 
+/// A block that the kernel would not free.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) block: Block,
+    pub(crate) error: Error,
+}
+
 impl Machine {
     /// Makes a buffer at a new address and lets devices see it.
     pub(crate) fn new_block(&self, gpu: &Gpu, request: BlockRequest, gpu_ids: &[u32]) -> Result<Block> {
@@ -82,16 +89,16 @@ impl Machine {
     }
 
     /// Frees a block. When the kernel refuses, the block is still there, in the state that it has now.
-    pub(crate) fn drop_block(&self, mut block: Block) -> std::result::Result<(), (Block, Error)> {
+    pub(crate) fn drop_block(&self, mut block: Block) -> std::result::Result<(), Box<Kept>> {
         if !block.mapped.is_empty() {
             if let Err(error) = self.kfd.unmap(block.handle, &block.mapped) {
-                return Err((block, error));
+                return Err(Box::new(Kept { block, error }));
             }
             block.mapped.clear();
         }
         match self.kfd.free(block.handle) {
             Ok(()) => Ok(()),
-            Err(error) => Err((block, error)),
+            Err(error) => Err(Box::new(Kept { block, error })),
         }
     }
 }
@@ -228,9 +235,9 @@ impl Memory {
     /// [`Error::Handle`]; what the kernel says, and then the allocation is still there.
     pub fn free(&self, machine: &Machine, handle: MemoryHandle) -> Result<()> {
         let block = self.take(handle)?;
-        machine.drop_block(block).map_err(|(block, error)| {
-            self.blocks.lock().insert(handle.0, block);
-            error
+        machine.drop_block(block).map_err(|kept| {
+            self.blocks.lock().insert(handle.0, kept.block);
+            kept.error
         })
     }
 
@@ -310,7 +317,7 @@ impl Memory {
 /// Frees a block at the end of the driver, when nobody is left to tell an error to: a call that was refused once is
 /// tried a second time.
 pub(crate) fn drop_at_last(machine: &Machine, block: Block) {
-    if let Err((block, _)) = machine.drop_block(block) {
-        let _ = machine.drop_block(block);
+    if let Err(kept) = machine.drop_block(block) {
+        let _ = machine.drop_block(kept.block);
     }
 }

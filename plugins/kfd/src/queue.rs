@@ -143,10 +143,14 @@ impl Queues {
         };
         let mut outcome = Ok(());
         for block in queue.own {
-            if let Err((block, error)) = machine.drop_block(block) {
-                // Kept with the driver's memory, to go with it at the latest.
-                machine.memory.keep(block);
-                outcome = Err(error);
+            // The queue is gone, and nobody can ask for its buffers again: a second try, and if that fails they go
+            // with the driver's memory.
+            let freed = machine
+                .drop_block(block)
+                .or_else(|kept| machine.drop_block(kept.block));
+            if let Err(kept) = freed {
+                machine.memory.keep(kept.block);
+                outcome = Err(kept.error);
             }
         }
         outcome

@@ -26,7 +26,7 @@ impl Machine {
                 ExportKind::DMA_BUF => {
                     self.needs(MINOR_DMABUF, "EXPORT_DMABUF")?;
                     let file = self.kfd.export_dmabuf(block.handle, FILE_FLAGS)?;
-                    words[0] = file.cast_unsigned();
+                    words[0] = u32::try_from(file).unwrap_or(u32::MAX);
                 }
                 ExportKind::IPC => {
                     let gpu_id = block.mapped.first().copied().unwrap_or(0);

@@ -149,8 +149,13 @@ impl Reader<'_> {
         remarks: &mut Vec<String>,
         make: impl Fn(&Properties) -> std::result::Result<T, &'static str>,
     ) -> Vec<T> {
-        let Ok(mut numbers) = self.numbers(directory) else {
-            return Vec::new();
+        let mut numbers = match self.numbers(directory) {
+            Ok(numbers) => numbers,
+            Err(Errno::NOENT) => return Vec::new(),
+            Err(errno) => {
+                remarks.push(format!("{} cannot be read: {errno}", directory.display()));
+                return Vec::new();
+            }
         };
         numbers.truncate(MOST_ENTRIES);
         let mut made = Vec::with_capacity(numbers.len());

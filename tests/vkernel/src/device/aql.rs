@@ -1,0 +1,262 @@
+//! The packet processor of AQL queues (HSA specification 2.8, `amd_hsa_queue.h`, `amd_hsa_signal.h`).
+
+use super::{bell_of, Executor, Fault, Memory, Outcome, Step};
+use crate::kfd::device_clock;
+use hansa_kfd::uapi::queue as uapi;
+use std::sync::atomic::Ordering;
+
+/// Bytes of a packet.
+const PACKET: u64 = 64;
+/// Packets that are run before another queue has its turn.
+const BATCH: u32 = 64;
+
+/// Types of packets.
+mod kind {
+    pub(super) const VENDOR: u8 = 0;
+    pub(super) const INVALID: u8 = 1;
+    pub(super) const KERNEL: u8 = 2;
+    pub(super) const BARRIER_AND: u8 = 3;
+    pub(super) const BARRIER_OR: u8 = 5;
+}
+
+/// Offsets in `amd_queue_t`, from the write index, and from the start.
+mod descriptor {
+    pub(super) const WRITE_INDEX: u64 = 56;
+    pub(super) const SCRATCH_LANE_BYTES: u64 = 176;
+    pub(super) const INACTIVE_SIGNAL: u64 = 192;
+}
+
+/// Offsets in `amd_signal_t`.
+mod signal {
+    pub(super) const VALUE: u64 = 8;
+    pub(super) const MAILBOX: u64 = 16;
+    pub(super) const EVENT: u64 = 24;
+    pub(super) const START: u64 = 32;
+    pub(super) const END: u64 = 40;
+}
+
+/// Codes of the inactive signal.
+mod code {
+    pub(super) const NEEDS_SCRATCH: i64 = 1;
+    pub(super) const NO_CODE: i64 = 8;
+    pub(super) const BAD_PACKET: i64 = 0x20;
+    pub(super) const BAD_VENDOR_PACKET: i64 = 0x100;
+}
+
+/// Opcodes of PM4 packets that a runtime sends inside AQL.
+const PM4_ACQUIRE_MEM: u32 = 0x58;
+/// Most words of such a buffer.
+const MOST_PM4_WORDS: u32 = 4096;
+
+/// A queue.
+#[derive(Debug)]
+pub(super) struct Queue {
+    ring: u64,
+    packets: u64,
+    descriptor: u64,
+    read_index: u64,
+    bell: u64,
+    rung: u64,
+    /// The read index as the device has it.
+    next: u64,
+    /// Packets may be there without a new ring.
+    pending: bool,
+    /// Stopped until the host stores 0 to the inactive signal.
+    needs_scratch: bool,
+    stopped: bool,
+}
+
+impl Queue {
+    pub(super) fn new(a: &uapi::CreateQueue, bell: u64) -> Self {
+        Self {
+            ring: a.ring_base_address,
+            packets: u64::from(a.ring_size) / PACKET,
+            descriptor: a.write_pointer_address - descriptor::WRITE_INDEX,
+            read_index: a.read_pointer_address,
+            bell,
+            rung: u64::MAX,
+            next: 0,
+            pending: false,
+            needs_scratch: false,
+            stopped: false,
+        }
+    }
+
+    pub(super) fn step(
+        &mut self,
+        memory: &Memory<'_>,
+        executor: Option<&dyn Executor>,
+    ) -> Result<Step, Fault> {
+        if self.stopped || self.packets == 0 {
+            return Ok(Step::Idle);
+        }
+        let bell = bell_of(self.bell).load(Ordering::Acquire);
+        if bell != self.rung {
+            self.rung = bell;
+            self.pending = true;
+        }
+        if !self.pending {
+            return Ok(Step::Idle);
+        }
+        if self.needs_scratch {
+            let inactive = memory.word64(self.descriptor + descriptor::INACTIVE_SIGNAL)?;
+            if memory.word64(inactive + signal::VALUE)? != 0 {
+                return Ok(Step::Idle);
+            }
+            self.needs_scratch = false;
+        }
+        // A doorbell may go backwards when several producers ring: the write index says what there is.
+        let write = memory.word64(self.descriptor + descriptor::WRITE_INDEX)?;
+        let mut step = Step::Idle;
+        for _ in 0..BATCH {
+            if self.next >= write {
+                self.pending = false;
+                break;
+            }
+            if !self.packet(memory, executor)? {
+                break;
+            }
+            step = Step::Did;
+        }
+        Ok(step)
+    }
+
+    /// Runs the next packet. Answers whether it is done.
+    fn packet(&mut self, memory: &Memory<'_>, executor: Option<&dyn Executor>) -> Result<bool, Fault> {
+        let at = self.ring + self.next % self.packets * PACKET;
+        let mut packet = [0_u8; 64];
+        memory.read(at, &mut packet)?;
+        let start = device_clock();
+        match packet[0] {
+            kind::INVALID => return Ok(false),
+            kind::BARRIER_AND | kind::BARRIER_OR => {
+                if !barrier(memory, &packet)? {
+                    return Ok(false);
+                }
+            }
+            kind::KERNEL => {
+                let wanted = word(&packet, 24);
+                if wanted > memory.word(self.descriptor + descriptor::SCRATCH_LANE_BYTES)? {
+                    self.needs_scratch = true;
+                    self.say(memory, code::NEEDS_SCRATCH)?;
+                    return Ok(false);
+                }
+                let outcome = match executor {
+                    Some(executor) => executor.dispatch(memory, &packet),
+                    // A device that runs nothing says so; it does not pretend.
+                    None => Outcome::Stopped(code::NO_CODE),
+                };
+                match outcome {
+                    Outcome::Done => {}
+                    Outcome::Stopped(code) => return self.stop(memory, code),
+                    Outcome::Fault(fault) => return Err(fault),
+                }
+            }
+            kind::VENDOR => {
+                if packet[2] != 1 {
+                    memory
+                        .kernel()
+                        .complain(format!("vendor packet of format {}", packet[2]));
+                    return self.stop(memory, code::BAD_VENDOR_PACKET);
+                }
+                if let Err(what) = pm4(memory, &packet)? {
+                    memory.kernel().complain(what);
+                    return self.stop(memory, code::BAD_VENDOR_PACKET);
+                }
+            }
+            _ => return self.stop(memory, code::BAD_PACKET),
+        }
+        memory.write(at, &[kind::INVALID, 0])?;
+        self.next += 1;
+        memory.store(self.read_index, self.next)?;
+        let completion = word64(&packet, 56);
+        if completion != 0 {
+            memory.store(completion + signal::START, start)?;
+            memory.store(completion + signal::END, device_clock().max(start + 1))?;
+            memory.change(completion + signal::VALUE, |value| {
+                value.fetch_sub(1, Ordering::AcqRel)
+            })?;
+            raise(memory, completion)?;
+        }
+        Ok(true)
+    }
+
+    fn stop(&mut self, memory: &Memory<'_>, code: i64) -> Result<bool, Fault> {
+        self.stopped = true;
+        self.say(memory, code)?;
+        Ok(false)
+    }
+
+    /// Stores a code to the inactive signal.
+    fn say(&self, memory: &Memory<'_>, code: i64) -> Result<(), Fault> {
+        let inactive = memory.word64(self.descriptor + descriptor::INACTIVE_SIGNAL)?;
+        if inactive == 0 {
+            return Ok(());
+        }
+        memory.store_signed(inactive + signal::VALUE, code)?;
+        raise(memory, inactive)
+    }
+}
+
+/// Tells the host that a signal changed, if it has a mailbox.
+fn raise(memory: &Memory<'_>, handle: u64) -> Result<(), Fault> {
+    let mailbox = memory.word64(handle + signal::MAILBOX)?;
+    if mailbox != 0 {
+        let event = memory.word(handle + signal::EVENT)?;
+        memory.store(mailbox, u64::from(event))?;
+        memory.kernel().raise(event);
+    }
+    Ok(())
+}
+
+/// Whether the signals that a barrier packet waits for are there.
+fn barrier(memory: &Memory<'_>, packet: &[u8; 64]) -> Result<bool, Fault> {
+    let mut some = false;
+    let mut all = true;
+    let mut any = false;
+    for i in 0..5 {
+        let handle = word64(packet, 8 + i * 8);
+        if handle == 0 {
+            continue;
+        }
+        some = true;
+        let zero = memory.word64(handle + signal::VALUE)? == 0;
+        all &= zero;
+        any |= zero;
+    }
+    Ok(if packet[0] == kind::BARRIER_AND {
+        all
+    } else {
+        any || !some
+    })
+}
+
+/// Runs an indirect buffer of PM4 packets. The inner error is a packet that this device does not know.
+fn pm4(memory: &Memory<'_>, packet: &[u8; 64]) -> Result<Result<(), String>, Fault> {
+    let base = u64::from(word(packet, 8) & !3) | u64::from(word(packet, 12) & 0xffff) << 32;
+    let words = word(packet, 16) & 0xf_ffff;
+    let mut at = 0;
+    while at < words.min(MOST_PM4_WORDS) {
+        let head = memory.word(base + u64::from(at) * 4)?;
+        let opcode = head >> 8 & 0xff;
+        if head >> 30 != 3 {
+            return Ok(Err(format!("PM4 packet with header {head:#010x}")));
+        }
+        // Caches are coherent here.
+        if opcode != PM4_ACQUIRE_MEM {
+            return Ok(Err(format!("PM4 packet of opcode {opcode:#x}")));
+        }
+        at += (head >> 16 & 0x3fff) + 2;
+    }
+    Ok(Ok(()))
+}
+
+fn word(packet: &[u8; 64], at: usize) -> u32 {
+    let mut bytes = [0; 4];
+    bytes.copy_from_slice(&packet[at..at + 4]);
+    u32::from_le_bytes(bytes)
+}
+
+fn word64(packet: &[u8; 64], at: usize) -> u64 {
+    u64::from(word(packet, at)) | u64::from(word(packet, at + 4)) << 32
+}

@@ -1,0 +1,227 @@
+//! What runs packets behind the queues: one thread per kernel, a state machine per queue, none waits for another.
+//!
+//! The thread sleeps when there is no queue, and looks at doorbells ever less often while nothing is rung.
+
+mod aql;
+mod memory;
+mod sdma;
+
+pub use memory::{Fault, Memory};
+
+use crate::kernel::Kernel;
+use hansa_kfd::uapi::event::{memory_fault, EVENT_MEMORY};
+use hansa_kfd::uapi::queue as uapi;
+use parking_lot::{Condvar, Mutex};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+/// How long the thread looks at doorbells without a pause.
+const BUSY: Duration = Duration::from_micros(50);
+/// Shortest and longest pause after that.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
+
+/// How a dispatch ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It ran.
+    Done,
+    /// The packet processor stops the queue with this code.
+    Stopped(i64),
+    /// It touched memory that the device does not see so.
+    Fault(Fault),
+}
+
+/// Runs kernels.
+pub trait Executor: Send + Sync + fmt::Debug {
+    /// Runs a kernel dispatch packet to its end.
+    fn dispatch(&self, memory: &Memory<'_>, packet: &[u8; 64]) -> Outcome;
+}
+
+/// How a step of a queue went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// There was nothing to do.
+    Idle,
+    /// Something was done, and there may be more.
+    Did,
+}
+
+/// A queue as the device has it.
+#[derive(Debug)]
+enum Running {
+    Aql(aql::Queue),
+    Sdma(sdma::Queue),
+}
+
+#[derive(Debug)]
+struct Slot {
+    gpu: usize,
+    running: Running,
+    paused: bool,
+    dead: bool,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    slots: Mutex<BTreeMap<u32, Arc<Mutex<Slot>>>>,
+    changed: Condvar,
+}
+
+/// The devices of a kernel.
+#[derive(Debug)]
+pub struct Device {
+    kernel: Weak<Kernel>,
+    executor: Option<Arc<dyn Executor>>,
+    shared: Arc<Shared>,
+    started: Mutex<bool>,
+}
+
+impl Device {
+    pub(crate) fn new(kernel: Weak<Kernel>, executor: Option<Arc<dyn Executor>>) -> Self {
+        Self {
+            kernel,
+            executor,
+            shared: Arc::default(),
+            started: Mutex::new(false),
+        }
+    }
+
+    /// Begins to read a queue.
+    pub(crate) fn start(&self, kernel: &Kernel, id: u32, a: &uapi::CreateQueue, gpu: usize, doorbell: u32) {
+        let bell = kernel.doorbells[gpu].address + u64::from(doorbell) * 8;
+        // The first value of a queue is 0, which a fresh page holds too.
+        bell_of(bell).store(u64::MAX, Ordering::Release);
+        let running = match a.queue_type {
+            uapi::QUEUE_TYPE_COMPUTE_AQL => Running::Aql(aql::Queue::new(a, bell)),
+            uapi::QUEUE_TYPE_COMPUTE => {
+                kernel.complain("a queue of PM4 packets, which this device does not run".into());
+                return;
+            }
+            _ => Running::Sdma(sdma::Queue::new(a, bell)),
+        };
+        let slot = Slot {
+            gpu,
+            running,
+            paused: a.queue_percentage == 0,
+            dead: false,
+        };
+        self.shared.slots.lock().insert(id, Arc::new(Mutex::new(slot)));
+        self.shared.changed.notify_all();
+        let mut started = self.started.lock();
+        if !*started {
+            let (owner, executor, shared) = (
+                self.kernel.clone(),
+                self.executor.clone(),
+                Arc::clone(&self.shared),
+            );
+            let thread = std::thread::Builder::new()
+                .name("vkernel-device".into())
+                .spawn(move || run(&owner, executor.as_deref(), &shared));
+            match thread {
+                Ok(_) => *started = true,
+                Err(error) => kernel.complain(format!("no thread for the device: {error}")),
+            }
+        }
+    }
+
+    /// Reads a queue no more; when this returns no packet of it is in work.
+    pub(crate) fn stop(&self, id: u32) {
+        let slot = self.shared.slots.lock().remove(&id);
+        if let Some(slot) = slot {
+            slot.lock().dead = true;
+        }
+    }
+
+    /// Lets a queue rest, or go on.
+    pub(crate) fn pause(&self, id: u32, paused: bool) {
+        let slot = self.shared.slots.lock().get(&id).cloned();
+        if let Some(slot) = slot {
+            slot.lock().paused = paused;
+        }
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.shared.slots.lock().clear();
+        self.shared.changed.notify_all();
+    }
+}
+
+/// The doorbell at an address of the kernel's own view of the page.
+fn bell_of(address: u64) -> &'static AtomicU64 {
+    let pointer = std::ptr::with_exposed_provenance_mut(usize::try_from(address).unwrap_or(0));
+    // SAFETY: the view of the doorbell page lives as long as the kernel, and the thread that reads bells holds it.
+    unsafe { AtomicU64::from_ptr(pointer) }
+}
+
+fn block_signals() {
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the set is filled in before it is used.
+    unsafe { libc::sigfillset(all.as_mut_ptr()) };
+    // SAFETY: signals are the program's; this thread takes none.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), std::ptr::null_mut()) };
+}
+
+fn run(kernel: &Weak<Kernel>, executor: Option<&dyn Executor>, shared: &Shared) {
+    block_signals();
+    let mut idle_since = Instant::now();
+    let mut pause = PAUSES.0;
+    loop {
+        let slots: Vec<_> = {
+            let mut slots = shared.slots.lock();
+            while slots.is_empty() {
+                if kernel.strong_count() == 0 {
+                    return;
+                }
+                shared.changed.wait_for(&mut slots, Duration::from_millis(200));
+            }
+            slots.values().cloned().collect()
+        };
+        let Some(kernel) = kernel.upgrade() else { return };
+        let mut did = false;
+        for slot in slots {
+            let mut slot = slot.lock();
+            if slot.dead || slot.paused {
+                continue;
+            }
+            let memory = Memory::new(&kernel, slot.gpu);
+            let step = match &mut slot.running {
+                Running::Aql(queue) => queue.step(&memory, executor),
+                Running::Sdma(queue) => queue.step(&memory),
+            };
+            match step {
+                Ok(step) => did |= step == Step::Did,
+                Err(fault) => {
+                    slot.dead = true;
+                    report(&kernel, slot.gpu, fault);
+                }
+            }
+        }
+        if did {
+            idle_since = Instant::now();
+            pause = PAUSES.0;
+        } else if idle_since.elapsed() > BUSY {
+            drop(kernel);
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(PAUSES.1);
+        } else {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Reports a memory fault, as the kernel does when a device's interrupt says so.
+fn report(kernel: &Kernel, gpu: usize, fault: Fault) {
+    let mut payload = [0; 8];
+    payload[memory_fault::NOT_PRESENT] = u32::from(!fault.present);
+    payload[memory_fault::READ_ONLY] = u32::from(fault.present);
+    let [low, high] = hansa_kfd::event::halves(fault.address);
+    payload[memory_fault::ADDRESS_LOW] = low;
+    payload[memory_fault::ADDRESS_HIGH] = high;
+    payload[memory_fault::GPU_ID] = kernel.machine.gpus[gpu].gpu_id;
+    kernel.report(EVENT_MEMORY, payload);
+}

@@ -1,0 +1,210 @@
+//! The copy engine (SDMA 4 of gfx9, and the packets that later ones add).
+//!
+//! Ring indices count bytes and only grow; a packet does not wrap around the end of the ring. A packet that this
+//! engine does not know stops the queue and is complained of: its length is not known, and what follows would be
+//! read as something else.
+
+use super::{bell_of, Fault, Memory, Step};
+use crate::kfd::device_clock;
+use hansa_kfd::uapi::queue as uapi;
+use std::sync::atomic::Ordering;
+
+/// Packets that are run before another queue has its turn.
+const BATCH: u32 = 64;
+
+mod op {
+    pub(super) const NOP: u32 = 0;
+    pub(super) const COPY: u32 = 1;
+    pub(super) const FENCE: u32 = 5;
+    pub(super) const TRAP: u32 = 6;
+    pub(super) const POLL: u32 = 8;
+    pub(super) const ATOMIC: u32 = 10;
+    pub(super) const FILL: u32 = 11;
+    pub(super) const TIMESTAMP: u32 = 13;
+    pub(super) const CACHE: u32 = 17;
+}
+
+/// Sub-operations of a copy.
+const LINEAR: u32 = 0;
+const RECTANGLE: u32 = 4;
+/// Atomic operation: add 64 bits.
+const ADD_64: u32 = 47;
+
+/// A queue.
+#[derive(Debug)]
+pub(super) struct Queue {
+    ring: u64,
+    bytes: u64,
+    write_index: u64,
+    read_index: u64,
+    bell: u64,
+    rung: u64,
+    next: u64,
+    pending: bool,
+    stopped: bool,
+}
+
+/// How a packet went.
+enum Packet {
+    /// It took so many words.
+    Done(u32),
+    /// It waits for memory to change.
+    Waits,
+    /// It is none that this engine knows.
+    Unknown,
+}
+
+impl Queue {
+    pub(super) const fn new(a: &uapi::CreateQueue, bell: u64) -> Self {
+        Self {
+            ring: a.ring_base_address,
+            bytes: a.ring_size as u64,
+            write_index: a.write_pointer_address,
+            read_index: a.read_pointer_address,
+            bell,
+            rung: u64::MAX,
+            next: 0,
+            pending: false,
+            stopped: false,
+        }
+    }
+
+    pub(super) fn step(&mut self, memory: &Memory<'_>) -> Result<Step, Fault> {
+        if self.stopped || self.bytes == 0 {
+            return Ok(Step::Idle);
+        }
+        let bell = bell_of(self.bell).load(Ordering::Acquire);
+        if bell != self.rung {
+            self.rung = bell;
+            self.pending = true;
+        }
+        if !self.pending {
+            return Ok(Step::Idle);
+        }
+        let write = memory.word64(self.write_index)?;
+        let mut step = Step::Idle;
+        for _ in 0..BATCH {
+            if self.next >= write {
+                self.pending = false;
+                break;
+            }
+            let at = self.ring + self.next % self.bytes;
+            match packet(memory, at)? {
+                Packet::Done(words) => {
+                    self.next += u64::from(words) * 4;
+                    memory.store(self.read_index, self.next)?;
+                    step = Step::Did;
+                }
+                Packet::Waits => break,
+                Packet::Unknown => {
+                    let head = memory.word(at)?;
+                    memory
+                        .kernel()
+                        .complain(format!("copy engine packet {head:#010x}"));
+                    self.stopped = true;
+                    break;
+                }
+            }
+        }
+        Ok(step)
+    }
+}
+
+fn packet(memory: &Memory<'_>, at: u64) -> Result<Packet, Fault> {
+    let word = |i: u64| memory.word(at + i * 4);
+    let address = |i: u64| Ok::<u64, Fault>(u64::from(word(i)?) | u64::from(word(i + 1)?) << 32);
+    let head = word(0)?;
+    let words = match (head & 0xff, head >> 8 & 0xff) {
+        (op::NOP, 0) => (head >> 16 & 0x3fff) + 1,
+        (op::COPY, LINEAR) => {
+            let bytes = u64::from(word(1)? & 0x3fff_ffff) + 1;
+            memory.copy(address(5)?, address(3)?, bytes)?;
+            7
+        }
+        (op::COPY, RECTANGLE) => {
+            rectangle(memory, at, head >> 29)?;
+            13
+        }
+        (op::FENCE, _) => {
+            memory.write(address(1)?, &word(3)?.to_le_bytes())?;
+            4
+        }
+        (op::TRAP, _) => {
+            memory.kernel().raise(word(1)? & 0x0fff_ffff);
+            2
+        }
+        (op::POLL, _) => {
+            // Without the memory bit it flushes the host data path, which is coherent here.
+            if head >> 31 != 0 && !compare(head >> 28 & 7, word_at(memory, address(1)?, word(4)?)?, word(3)?)
+            {
+                return Ok(Packet::Waits);
+            }
+            6
+        }
+        (op::ATOMIC, _) if head >> 25 == ADD_64 => {
+            let value = i64::from_ne_bytes(address(3)?.to_ne_bytes());
+            memory.change(address(1)?, |word| word.fetch_add(value, Ordering::AcqRel))?;
+            8
+        }
+        (op::FILL, _) => {
+            let count = u64::from(word(4)? & 0x3fff_ffff) / 4 + 1;
+            let bytes: Vec<u8> = word(3)?.to_le_bytes().repeat(usize::try_from(count).unwrap_or(0));
+            memory.write(address(1)?, &bytes)?;
+            5
+        }
+        (op::TIMESTAMP, 2) => {
+            memory.store(address(1)?, device_clock())?;
+            3
+        }
+        (op::CACHE, _) => 5,
+        _ => return Ok(Packet::Unknown),
+    };
+    Ok(Packet::Done(words))
+}
+
+fn word_at(memory: &Memory<'_>, address: u64, mask: u32) -> Result<u32, Fault> {
+    Ok(memory.word(address)? & mask)
+}
+
+const fn compare(function: u32, value: u32, reference: u32) -> bool {
+    match function {
+        1 => value < reference,
+        2 => value <= reference,
+        3 => value == reference,
+        4 => value != reference,
+        5 => value >= reference,
+        6 => value > reference,
+        _ => true,
+    }
+}
+
+/// Copies a box of elements of `1 << log2` bytes.
+fn rectangle(memory: &Memory<'_>, at: u64, log2: u32) -> Result<(), Fault> {
+    let word = |i: u64| memory.word(at + i * 4).map(u64::from);
+    let element = 1_u64 << log2;
+    let side = |first: u64| {
+        let base = word(first)? | word(first + 1)? << 32;
+        let (xy, zp, slice) = (
+            word(first + 2)?,
+            word(first + 3)?,
+            (word(first + 4)? & 0xfff_ffff) + 1,
+        );
+        let (x, y, z, pitch) = (xy & 0x3fff, xy >> 16 & 0x3fff, zp & 0x7ff, (zp >> 13) + 1);
+        let start = base + (z * slice + y * pitch + x) * element;
+        Ok::<_, Fault>((start, pitch * element, slice * element))
+    };
+    let (from, from_pitch, from_slice) = side(1)?;
+    let (to, to_pitch, to_slice) = side(6)?;
+    let (xy, z) = (word(11)?, (word(12)? & 0x7ff) + 1);
+    let (x, y) = ((xy & 0x3fff) + 1, (xy >> 16 & 0x3fff) + 1);
+    for k in 0..z {
+        for j in 0..y {
+            let (a, b) = (
+                to + k * to_slice + j * to_pitch,
+                from + k * from_slice + j * from_pitch,
+            );
+            memory.copy(a, b, x * element)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Device files: one real, sparse memory file for each device.
+//!
+//! A program that opened a device maps parts of it; when the file descriptor is that of a memory file with the
+//! right bytes at the right offsets, `mmap`, `munmap`, `close`, `dup` and `fork` need no help. A descriptor is
+//! recognised by the file behind it, as programs duplicate descriptors.
+
+use crate::Errno;
+
+/// Bytes of a device file: enough for every offset that is given out.
+const FILE_BYTES: i64 = 1 << 46;
+/// Every buffer starts at a multiple of this, so that large pages line up.
+const STEP: u64 = 2 << 20;
+
+/// A device's file.
+#[derive(Debug)]
+pub struct DeviceFile {
+    fd: i32,
+    inode: u64,
+    next: u64,
+    free: Vec<(u64, u64)>,
+}
+
+fn last() -> Errno {
+    std::io::Error::last_os_error()
+        .raw_os_error()
+        .map_or(Errno::IO, Errno::from_raw_os_error)
+}
+
+/// The file behind a descriptor.
+pub fn inode(fd: i32) -> Option<u64> {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // The system call itself, as the preload face stands in for `fstat`.
+    // SAFETY: the structure has room for the answer.
+    let result = unsafe { libc::syscall(libc::SYS_fstat, fd, stat.as_mut_ptr()) };
+    // SAFETY: on success the system filled it in.
+    (result == 0).then(|| unsafe { stat.assume_init() }.st_ino)
+}
+
+impl DeviceFile {
+    /// Makes one.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    pub fn new(name: &std::ffi::CStr) -> Result<Self, Errno> {
+        // SAFETY: the name is a string.
+        let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+        if fd < 0 {
+            return Err(last());
+        }
+        // SAFETY: the descriptor was just made.
+        if unsafe { libc::ftruncate(fd, FILE_BYTES) } != 0 {
+            return Err(last());
+        }
+        Ok(Self {
+            fd,
+            inode: inode(fd).ok_or(Errno::IO)?,
+            next: 0,
+            free: Vec::new(),
+        })
+    }
+
+    /// Whether a descriptor is of this file.
+    #[must_use]
+    pub const fn is(&self, inode: u64) -> bool {
+        self.inode == inode
+    }
+
+    /// A new descriptor.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    pub fn open(&self, close_on_exec: bool) -> Result<i32, Errno> {
+        let command = if close_on_exec {
+            libc::F_DUPFD_CLOEXEC
+        } else {
+            libc::F_DUPFD
+        };
+        // SAFETY: the descriptor is this object's. Number 0 means "none" to some programs.
+        let fd = unsafe { libc::fcntl(self.fd, command, 1) };
+        if fd < 0 {
+            return Err(last());
+        }
+        Ok(fd)
+    }
+
+    /// Takes a part of the file.
+    pub fn take(&mut self, bytes: u64) -> u64 {
+        let whole = bytes.next_multiple_of(STEP);
+        if let Some(index) = self.free.iter().position(|(_, room)| *room == whole) {
+            return self.free.swap_remove(index).0;
+        }
+        let at = self.next;
+        self.next += whole;
+        at
+    }
+
+    /// Gives a part back; its pages are gone.
+    pub fn give_back(&mut self, offset: u64, bytes: u64) {
+        let whole = bytes.next_multiple_of(STEP);
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        let (at, length) = (
+            i64::try_from(offset).unwrap_or(i64::MAX),
+            i64::try_from(whole).unwrap_or(0),
+        );
+        // SAFETY: the descriptor is this object's. A refusal leaves old contents, as real memory may.
+        unsafe { libc::fallocate(self.fd, mode, at, length) };
+        self.free.push((offset, whole));
+    }
+
+    /// Maps a part for the device's side.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    pub fn view(&self, offset: u64, bytes: u64) -> Result<View, Errno> {
+        let length = usize::try_from(bytes).map_err(|_| Errno::NOMEM)?;
+        let at = i64::try_from(offset).map_err(|_| Errno::INVAL)?;
+        // SAFETY: a new mapping that nothing uses yet.
+        let address = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_NORESERVE,
+                self.fd,
+                at,
+            )
+        };
+        if address == libc::MAP_FAILED {
+            return Err(last());
+        }
+        Ok(View {
+            address: address.expose_provenance() as u64,
+            bytes: length,
+        })
+    }
+}
+
+impl Drop for DeviceFile {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is this object's.
+        unsafe { libc::close(self.fd) };
+    }
+}
+
+/// A part of a device file, as the device's side sees it.
+#[derive(Debug)]
+pub struct View {
+    /// First address.
+    pub address: u64,
+    bytes: usize,
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let address = std::ptr::with_exposed_provenance_mut(usize::try_from(self.address).unwrap_or(0));
+        // SAFETY: the mapping is this object's.
+        unsafe { libc::munmap(address, self.bytes) };
+    }
+}

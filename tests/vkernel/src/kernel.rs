@@ -1,0 +1,285 @@
+//! The kernel: open files, the process, books and complaints.
+
+use crate::device::{Device, Executor};
+use crate::faults::Faults;
+use crate::files::{inode, DeviceFile, View};
+use crate::machine::Machine;
+use crate::process::Process;
+use crate::{drm, kfd, Errno};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How offsets for `mmap` of `/dev/kfd` are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// As Linux does: kind in bits 63:62, device in 61:46. The face translates them.
+    Linux,
+    /// As offsets of the real file behind the descriptor, so that a program's own `mmap` works.
+    File,
+}
+
+/// How the kernel behaves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Minor number of the interface.
+    pub minor: u32,
+    /// Checks of queue buffers as since Linux 6.12.
+    pub strict_buffers: bool,
+    /// See [`Encoding`].
+    pub encoding: Encoding,
+    /// The calls of AMD's own kernel module (numbers 0x80 and up).
+    pub dkms: bool,
+    /// Devices can replay memory faults.
+    pub xnack: bool,
+    /// Every request is written to standard error.
+    pub trace: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            minor: 17,
+            strict_buffers: true,
+            encoding: Encoding::Linux,
+            dkms: false,
+            xnack: false,
+            trace: false,
+        }
+    }
+}
+
+/// What a process has of the kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Books {
+    /// Buffers.
+    pub buffers: usize,
+    /// How many times a GPU sees a buffer.
+    pub mapped: usize,
+    /// Queues.
+    pub queues: usize,
+    /// Events.
+    pub events: usize,
+}
+
+/// Which device a file is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// `/dev/kfd`.
+    Kfd,
+    /// The render node of a GPU.
+    Render(usize),
+    /// A dma-buf.
+    Dmabuf(usize),
+}
+
+/// Memory that was exported.
+#[derive(Debug)]
+pub struct Exported {
+    pub(crate) file: DeviceFile,
+    pub(crate) bytes: u64,
+    pub(crate) gpu: usize,
+    pub(crate) flags: u32,
+    pub(crate) backing: Arc<crate::buffers::Backing>,
+}
+
+/// A kernel with one process.
+#[derive(Debug)]
+pub struct Kernel {
+    /// The machine.
+    pub machine: Machine,
+    /// How it behaves.
+    pub options: Options,
+    /// The script of failures.
+    pub faults: Faults,
+    pub(crate) kfd: DeviceFile,
+    pub(crate) renders: Vec<Mutex<DeviceFile>>,
+    /// The device's side of each GPU's doorbells.
+    pub(crate) doorbells: Vec<View>,
+    process: Mutex<Process>,
+    pub(crate) raised: Condvar,
+    pub(crate) exported: Mutex<Vec<Exported>>,
+    complaints: Mutex<Vec<String>>,
+    pub(crate) device: Device,
+}
+
+/// Where a GPU's doorbells are in the file of `/dev/kfd`.
+#[must_use]
+pub const fn doorbell_page(gpu: usize) -> u64 {
+    (gpu as u64 + 1) << 32
+}
+
+/// Bytes of a GPU's doorbells.
+pub const DOORBELL_BYTES: u64 = 8192;
+
+impl Kernel {
+    /// Starts a kernel on a machine. `executor` runs kernels behind the queues; without one a dispatch is a queue
+    /// error.
+    ///
+    /// # Errors
+    ///
+    /// The system's number, when it has no files or memory.
+    pub fn new(
+        machine: Machine,
+        options: Options,
+        executor: Option<Arc<dyn Executor>>,
+    ) -> Result<Arc<Self>, Errno> {
+        let kfd = DeviceFile::new(c"vkernel-kfd")?;
+        let mut renders = Vec::new();
+        let mut doorbells = Vec::new();
+        for gpu in 0..machine.gpus.len() {
+            renders.push(Mutex::new(DeviceFile::new(c"vkernel-render")?));
+            doorbells.push(kfd.view(doorbell_page(gpu), DOORBELL_BYTES)?);
+        }
+        Ok(Arc::new_cyclic(|kernel| Self {
+            machine,
+            options,
+            faults: Faults::default(),
+            kfd,
+            renders,
+            doorbells,
+            process: Mutex::default(),
+            raised: Condvar::new(),
+            exported: Mutex::default(),
+            complaints: Mutex::default(),
+            device: Device::new(kernel.clone(), executor),
+        }))
+    }
+
+    /// The process.
+    pub fn process(&self) -> MutexGuard<'_, Process> {
+        self.process.lock()
+    }
+
+    /// Sleeps until an event is raised. Answers whether the time ran out.
+    pub(crate) fn sleep(
+        &self,
+        process: &mut MutexGuard<'_, Process>,
+        until: Option<std::time::Instant>,
+    ) -> bool {
+        match until {
+            Some(until) => self.raised.wait_until(process, until).timed_out(),
+            None => {
+                self.raised.wait(process);
+                false
+            }
+        }
+    }
+
+    /// Raises an event from a device.
+    pub(crate) fn raise(&self, event: u32) {
+        // A device may name an event that is gone; the kernel passes over it.
+        let _ = self.process().events.raise(event);
+        self.raised.notify_all();
+    }
+
+    /// Raises all events of a kind, with what they report. Answers whether there was one.
+    pub fn report(&self, kind: u32, payload: [u32; 8]) -> bool {
+        let some = self.process().events.report(kind, payload);
+        self.raised.notify_all();
+        some
+    }
+
+    /// Opens a device node; answers a descriptor.
+    ///
+    /// # Errors
+    ///
+    /// [`Errno::NOENT`] for a path that is no node of this machine, and what the script says.
+    pub fn open(&self, path: &Path, close_on_exec: bool) -> Result<i32, Errno> {
+        self.faults.check(&format!("open {}", path.display()))?;
+        if path == Path::new("/dev/kfd") {
+            return self.kfd.open(close_on_exec);
+        }
+        let minor = path
+            .to_str()
+            .and_then(|path| path.strip_prefix("/dev/dri/renderD"))
+            .and_then(|minor| minor.parse::<u32>().ok());
+        let gpu = minor
+            .and_then(|minor| self.machine.gpus.iter().position(|gpu| gpu.render_minor == minor))
+            .ok_or(Errno::NOENT)?;
+        self.renders[gpu].lock().open(close_on_exec)
+    }
+
+    /// Which device a descriptor is of.
+    #[must_use]
+    pub fn which(&self, fd: i32) -> Option<Which> {
+        let inode = inode(fd)?;
+        if self.kfd.is(inode) {
+            return Some(Which::Kfd);
+        }
+        if let Some(gpu) = self.renders.iter().position(|render| render.lock().is(inode)) {
+            return Some(Which::Render(gpu));
+        }
+        let exported = self.exported.lock();
+        exported
+            .iter()
+            .position(|exported| exported.file.is(inode))
+            .map(Which::Dmabuf)
+    }
+
+    /// Answers a request on a descriptor that [`Self::which`] knows.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn ioctl(self: &Arc<Self>, which: Which, fd: i32, code: u32, argument: u64) -> Result<(), Errno> {
+        let name = match which {
+            Which::Kfd => kfd::name(code),
+            Which::Render(_) => drm::name(code),
+            Which::Dmabuf(_) => None,
+        };
+        let Some(name) = name else {
+            self.complain(format!("unknown request {code:#010x} on {which:?}"));
+            return Err(Errno::NOTTY);
+        };
+        let answer = self.faults.check(name).and_then(|()| match which {
+            Which::Kfd => kfd::answer(self, code, argument),
+            Which::Render(gpu) => drm::answer(self, gpu, code, argument),
+            Which::Dmabuf(_) => Err(Errno::NOTTY),
+        });
+        if self.options.trace {
+            eprintln!("vkernel: {which:?} fd {fd} {name} {answer:?}");
+        }
+        answer
+    }
+
+    /// Remembers something that no kernel would have been asked, or could have answered.
+    pub fn complain(&self, text: String) {
+        if self.options.trace {
+            eprintln!("vkernel: COMPLAINT: {text}");
+        }
+        self.complaints.lock().push(text);
+    }
+
+    /// What was complained of.
+    #[must_use]
+    pub fn complaints(&self) -> Vec<String> {
+        self.complaints.lock().clone()
+    }
+
+    /// What the process has.
+    #[must_use]
+    pub fn books(&self) -> Books {
+        let process = self.process();
+        let (buffers, mapped) = process.buffers.counts();
+        Books {
+            buffers,
+            mapped,
+            queues: process.queues.table.len(),
+            events: process.events.count(),
+        }
+    }
+
+    /// A GPU by the kernel's number.
+    ///
+    /// # Errors
+    ///
+    /// [`Errno::INVAL`].
+    pub(crate) fn gpu(&self, gpu_id: u32) -> Result<usize, Errno> {
+        self.machine
+            .gpus
+            .iter()
+            .position(|gpu| gpu.gpu_id == gpu_id)
+            .ok_or(Errno::INVAL)
+    }
+}

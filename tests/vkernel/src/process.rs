@@ -1,0 +1,23 @@
+//! What the kernel keeps for a process. It stays when files are closed; only the process's end takes it.
+
+use crate::buffers::Buffers;
+use crate::events::Events;
+use crate::queues::Queues;
+use std::collections::BTreeMap;
+
+/// A process, as the kernel sees it.
+#[derive(Debug, Default)]
+pub struct Process {
+    /// Memory.
+    pub buffers: Buffers,
+    /// Queues.
+    pub queues: Queues,
+    /// Events.
+    pub events: Events,
+    /// By GPU: the descriptor whose file carries the address space.
+    pub spaces: BTreeMap<usize, i32>,
+    /// Handle of the event page.
+    pub event_page: Option<u64>,
+    /// Memory faults are replayed.
+    pub xnack: bool,
+}

@@ -1,0 +1,171 @@
+//! The face for drivers that take their system as a parameter.
+
+use crate::kernel::{doorbell_page, Kernel, Which, DOORBELL_BYTES};
+use crate::Errno;
+use hansa_plugin_api::sys::{File, LinuxSystem, MapAccess, System};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The virtual kernel as a [`System`].
+#[derive(Debug)]
+pub struct VirtualSystem {
+    kernel: Arc<Kernel>,
+    open: Mutex<BTreeSet<i32>>,
+    maps: Mutex<BTreeMap<usize, usize>>,
+}
+
+impl VirtualSystem {
+    /// A system on a kernel.
+    #[must_use]
+    pub fn new(kernel: Arc<Kernel>) -> Arc<Self> {
+        Arc::new(Self {
+            kernel,
+            open: Mutex::default(),
+            maps: Mutex::default(),
+        })
+    }
+
+    /// The kernel.
+    #[must_use]
+    pub const fn kernel(&self) -> &Arc<Kernel> {
+        &self.kernel
+    }
+
+    /// Files that are open.
+    #[must_use]
+    pub fn open_files(&self) -> usize {
+        self.open.lock().len()
+    }
+
+    /// Bytes that are mapped.
+    #[must_use]
+    pub fn mapped_bytes(&self) -> usize {
+        self.maps.lock().values().sum()
+    }
+
+    /// What an offset of `/dev/kfd` means in the file behind it.
+    fn translate(&self, offset: u64, bytes: usize) -> Result<u64, Errno> {
+        let gpu_id = u32::try_from(offset >> 46 & 0xffff).map_err(|_| Errno::INVAL)?;
+        match offset >> 62 {
+            3 => {
+                let gpu = self.kernel.gpu(gpu_id)?;
+                if bytes as u64 != DOORBELL_BYTES {
+                    return Err(Errno::INVAL);
+                }
+                Ok(doorbell_page(gpu))
+            }
+            kind => {
+                self.kernel
+                    .complain(format!("mmap of /dev/kfd at {offset:#x}, kind {kind}"));
+                Err(Errno::INVAL)
+            }
+        }
+    }
+
+    fn forget(&self, address: usize, bytes: usize) {
+        let mut maps = self.maps.lock();
+        let end = address + bytes;
+        let touched: Vec<(usize, usize)> = maps
+            .range(..end)
+            .rev()
+            .map(|(start, length)| (*start, *length))
+            .take_while(|(start, length)| start + length > address)
+            .collect();
+        for (start, length) in touched {
+            maps.remove(&start);
+            if start < address {
+                maps.insert(start, address - start);
+            }
+            if start + length > end {
+                maps.insert(end, start + length - end);
+            }
+        }
+    }
+}
+
+impl System for VirtualSystem {
+    fn open(&self, path: &Path, _write: bool) -> Result<File, Errno> {
+        let fd = self.kernel.open(path, true)?;
+        self.open.lock().insert(fd);
+        Ok(File(fd))
+    }
+
+    fn close(&self, file: File) {
+        if !self.open.lock().remove(&file.0) {
+            self.kernel
+                .complain(format!("close of file {} that is not open", file.0));
+            return;
+        }
+        // The kernel keeps the file that carries an address space; its number may now be another file's.
+        for fd in self.kernel.process().spaces.values_mut() {
+            if *fd == file.0 {
+                *fd = -1;
+            }
+        }
+        LinuxSystem.close(file);
+    }
+
+    unsafe fn ioctl(&self, file: File, code: u32, argument: *mut u8) -> Result<i32, Errno> {
+        let which = self.kernel.which(file.0).ok_or(Errno::BADF)?;
+        let at = argument.expose_provenance() as u64;
+        self.kernel.ioctl(which, file.0, code, at).map(|()| 0)
+    }
+
+    unsafe fn mmap(
+        &self,
+        address: *mut u8,
+        bytes: usize,
+        access: MapAccess,
+        file: Option<File>,
+        offset: u64,
+    ) -> Result<*mut u8, Errno> {
+        let which = file
+            .map(|file| self.kernel.which(file.0).ok_or(Errno::BADF))
+            .transpose()?;
+        let (name, offset) = match which {
+            None => ("mmap nothing", offset),
+            Some(Which::Kfd) => ("mmap kfd", self.translate(offset, bytes)?),
+            Some(Which::Render(_)) => ("mmap render", offset),
+            Some(Which::Dmabuf(_)) => return Err(Errno::INVAL),
+        };
+        self.kernel.faults.check(name)?;
+        // SAFETY: the caller says that a range that is replaced is not in use.
+        let made = unsafe { LinuxSystem.mmap(address, bytes, access, file, offset) }?;
+        self.forget(made.addr(), bytes);
+        self.maps.lock().insert(made.addr(), bytes);
+        Ok(made)
+    }
+
+    unsafe fn munmap(&self, address: *mut u8, bytes: usize) -> Result<(), Errno> {
+        self.kernel.faults.check("munmap")?;
+        // SAFETY: the caller says that nothing uses the range any more.
+        unsafe { LinuxSystem.munmap(address, bytes) }?;
+        self.forget(address.addr(), bytes);
+        Ok(())
+    }
+
+    fn poll(&self, file: File, timeout_ms: i32) -> Result<bool, Errno> {
+        LinuxSystem.poll(file, timeout_ms)
+    }
+
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Errno> {
+        self.kernel.faults.check(&format!("read {}", path.display()))?;
+        self.kernel
+            .machine
+            .tree
+            .file(path)
+            .map(<[u8]>::to_vec)
+            .ok_or(Errno::NOENT)
+    }
+
+    fn read_dir(&self, path: &Path) -> Result<Vec<String>, Errno> {
+        self.kernel.faults.check(&format!("list {}", path.display()))?;
+        self.kernel.machine.tree.list(path).ok_or(Errno::NOENT)
+    }
+
+    fn page_size(&self) -> usize {
+        LinuxSystem.page_size()
+    }
+}

@@ -1,0 +1,204 @@
+//! A driver on a virtual kernel, and a host that remembers.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use hansa_kfd::config::Config;
+use hansa_kfd::machine::Lasting;
+use hansa_kfd::KfdDriver;
+use hansa_plugin_api as api;
+use hansa_plugin_api::sys::System;
+use hansa_vkernel::{Kernel, Machine, Options, VirtualSystem};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// A host that remembers what it is told.
+#[derive(Debug, Default)]
+pub(crate) struct RecordingHost {
+    pub(crate) log: Mutex<Vec<String>>,
+    pub(crate) reports: Mutex<Vec<api::DeviceEvent>>,
+}
+
+#[derive(Debug)]
+struct Shared(Arc<RecordingHost>);
+
+impl api::Host for Shared {
+    fn log(&self, _level: api::LogLevel, message: api::RStr<'_>) -> api::Result<()> {
+        self.0.log.lock().unwrap().push(message.to_string());
+        Ok(())
+    }
+
+    fn now(&self) -> api::Result<u64> {
+        Ok(0)
+    }
+
+    fn configuration(&self) -> api::Result<api::RString> {
+        Ok(api::RString::new())
+    }
+
+    fn spawn(&self, _name: api::RStr<'_>, entry: api::ThreadEntry) -> api::Result<()> {
+        std::thread::spawn(move || (entry.run)(entry.argument));
+        Ok(())
+    }
+
+    fn signal_changed(&self, _signal: u64) -> api::Result<()> {
+        Ok(())
+    }
+
+    fn event_raised(&self, _event: u32) -> api::Result<()> {
+        Ok(())
+    }
+
+    fn device_event(&self, event: &api::DeviceEvent) -> api::Result<()> {
+        self.0.reports.lock().unwrap().push(event.clone());
+        Ok(())
+    }
+}
+
+/// A driver and what is around it.
+pub(crate) struct Rig {
+    pub(crate) driver: KfdDriver,
+    pub(crate) system: Arc<VirtualSystem>,
+    pub(crate) lasting: Arc<Lasting>,
+    pub(crate) host: Arc<RecordingHost>,
+}
+
+impl Rig {
+    pub(crate) fn new(machine: Machine, options: Options) -> Self {
+        Self::configured(machine, options, Config::default())
+    }
+
+    pub(crate) fn configured(machine: Machine, options: Options, config: Config) -> Self {
+        let system = VirtualSystem::new(Kernel::new(machine, options, None).unwrap());
+        let lasting = Arc::new(Lasting::default());
+        let host = Arc::new(RecordingHost::default());
+        // The host outlives the driver: it is never freed.
+        let object: &'static api::HostObject =
+            Box::leak(Box::new(api::HostObject::new(Shared(Arc::clone(&host)))));
+        let driver = KfdDriver::new(
+            Arc::clone(&system) as Arc<dyn System>,
+            Arc::clone(&lasting),
+            object.as_ref(),
+            config,
+        );
+        Self {
+            driver,
+            system,
+            lasting,
+            host,
+        }
+    }
+
+    pub(crate) fn vega10() -> Self {
+        Self::new(Machine::vega10(), Options::default())
+    }
+
+    pub(crate) fn kernel(&self) -> &Kernel {
+        self.system.kernel()
+    }
+
+    /// Fails when a request was made that no kernel knows.
+    pub(crate) fn assert_no_complaints(&self) {
+        assert_eq!(self.kernel().complaints(), Vec::<String>::new());
+    }
+}
+
+/// Pages of this process, as the runtime gives them to queues.
+pub(crate) struct HostPages {
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
+}
+
+impl HostPages {
+    pub(crate) fn new(bytes: u64) -> Self {
+        // SAFETY: a new mapping.
+        let address = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                usize::try_from(bytes).unwrap(),
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        assert_ne!(address, libc::MAP_FAILED);
+        Self {
+            address: address.expose_provenance() as u64,
+            bytes,
+        }
+    }
+
+    pub(crate) fn word(&self, offset: u64) -> &std::sync::atomic::AtomicU64 {
+        assert!(offset + 8 <= self.bytes && offset % 8 == 0);
+        let at = usize::try_from(self.address + offset).unwrap();
+        // SAFETY: inside the mapping, which lives as long as this object.
+        unsafe { std::sync::atomic::AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(at)) }
+    }
+}
+
+impl Drop for HostPages {
+    fn drop(&mut self) {
+        let at = std::ptr::with_exposed_provenance_mut(usize::try_from(self.address).unwrap());
+        // SAFETY: the mapping is this object's.
+        unsafe { libc::munmap(at, usize::try_from(self.bytes).unwrap()) };
+    }
+}
+
+pub(crate) fn request_memory(node: u32, bytes: u64) -> api::AllocRequest {
+    api::AllocRequest {
+        node,
+        bank: 0,
+        bytes,
+        alignment: 4096,
+        address: 0,
+        flags: api::AllocFlags::empty(),
+        reserved: 0,
+    }
+}
+
+pub(crate) fn register(rig: &Rig, address: u64, bytes: u64, nodes: &[u32]) -> api::Result<api::Allocation> {
+    api::Driver::register_host(
+        &rig.driver,
+        &api::HostMemoryRequest {
+            address,
+            bytes,
+            nodes: api::RSlice::from_slice(nodes),
+            flags: api::AllocFlags::FINE_GRAIN,
+            reserved: 0,
+        },
+    )
+}
+
+/// Where the published topologies are unpacked; `None` where they are not at hand.
+pub(crate) fn dumps() -> Option<PathBuf> {
+    static DIRECTORY: OnceLock<Option<PathBuf>> = OnceLock::new();
+    DIRECTORY
+        .get_or_init(|| {
+            let archive = std::env::var_os("HANSA_CASES")
+                .map_or_else(|| PathBuf::from("/work/shared/cases"), PathBuf::from)
+                .join("dumps.tar.gz");
+            if !archive.exists() {
+                return None;
+            }
+            let to = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("dumps");
+            if !to.join("dumps-runnable").exists() {
+                let unpacked = to.with_extension(std::process::id().to_string());
+                std::fs::create_dir_all(&unpacked).unwrap();
+                let status = Command::new("tar")
+                    .arg("xzf")
+                    .arg(&archive)
+                    .arg("-C")
+                    .arg(&unpacked)
+                    .status()
+                    .unwrap();
+                assert!(status.success());
+                // Another test program may have been first.
+                if std::fs::rename(&unpacked, &to).is_err() {
+                    std::fs::remove_dir_all(&unpacked).unwrap();
+                }
+            }
+            Some(to)
+        })
+        .clone()
+}
