@@ -17,4 +17,45 @@ mod export;
 pub mod plugins;
 mod table;
 
-pub use table::missing;
+use hansa_core::{runtime, Result};
+use hansa_plugin_api::hsa::HsaApiTable;
+
+/// Starts the runtime with the built-in plugins and fills the tables, or counts one more user, as `hsa_init` does.
+///
+/// # Errors
+///
+/// What kept the runtime from starting.
+pub fn start() -> Result<()> {
+    runtime::init_with(plugins::BUILT_INS, |runtime| table::install(runtime))
+}
+
+/// Counts one user less, as `hsa_shut_down` does; the last one takes the runtime down and resets the tables.
+///
+/// # Errors
+///
+/// [`hansa_core::Error::NotInitialized`] when there is no runtime.
+pub fn stop() -> Result<()> {
+    runtime::shut_down_with(|| {
+        table::reset();
+        debugger::clear();
+    })
+}
+
+/// The exported functions that no extension brings on this machine: those that can only answer with an error. Starts
+/// the runtime for the question.
+///
+/// # Errors
+///
+/// What kept the runtime from starting.
+pub fn missing() -> Result<Vec<&'static str>> {
+    start()?;
+    let names = table::missing();
+    stop()?;
+    Ok(names)
+}
+
+/// The root of the public tables, which tools are given.
+#[must_use]
+pub fn api_table() -> *mut HsaApiTable {
+    table::ROOT.pointer()
+}

@@ -182,8 +182,7 @@ pub(crate) fn reset() {
 }
 
 /// The exported functions that no extension has brought: those that can only answer with an error now.
-#[must_use]
-pub fn missing() -> Vec<&'static str> {
+pub(crate) fn missing() -> Vec<&'static str> {
     let exported = |apis: &'static [Api], indexes: &mut dyn Iterator<Item = usize>| {
         indexes
             .filter_map(|i| apis.get(i))

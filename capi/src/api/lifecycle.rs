@@ -1,20 +1,16 @@
 //! Starting and stopping the runtime, and the texts of statuses (HSA Runtime PRM 1.2, sections 2.1 and 2.2).
 
 use crate::entry::{entry, Place};
-use crate::{debugger, plugins, table};
-use hansa_core::{runtime, Error};
+use hansa_core::Error;
 use hansa_plugin_api::hsa::{c_char, hsa_status_t};
 
 entry! {
     fn hsa_init() {
-        runtime::init_with(plugins::BUILT_INS, |runtime| table::install(runtime))
+        crate::start()
     }
 
     fn hsa_shut_down() {
-        runtime::shut_down_with(|| {
-            table::reset();
-            debugger::clear();
-        })
+        crate::stop()
     }
 
     /// Works without a runtime.

@@ -85,7 +85,7 @@ pub(crate) fn run(options: &InfoOptions) -> Result<ExitCode, String> {
 }
 
 fn missing(json: bool) -> Result<ExitCode, String> {
-    let missing = hsa_runtime64::missing();
+    let missing = hsa_runtime64::missing().map_err(|e| e.to_string())?;
     if json {
         println!(
             "{}",
