@@ -15,6 +15,8 @@ pub(crate) struct Device {
     pub(crate) node: u32,
     /// What it is a model of.
     pub(crate) chip: &'static Chip,
+    /// Its compute units.
+    pub(crate) compute_units: u32,
     /// What it sees.
     pub(crate) space: Space,
     /// Its global wave sync resources.
@@ -32,9 +34,11 @@ impl Device {
         let outside = Arc::new(Outside { host });
         (0..config.devices)
             .map(|node| {
+                let chip = Chip::of(config.isa);
                 let device = Self {
                     node,
-                    chip: Chip::of(config.isa),
+                    chip,
+                    compute_units: config.compute_units.unwrap_or(chip.compute_units),
                     space: Space::default(),
                     gws: Gws::default(),
                     code: Arc::new(CodeCache::new(config.isa, Level::detected())),
@@ -50,9 +54,8 @@ impl Device {
     }
 
     /// Waves that it holds at once.
-    pub(crate) fn waves(&self, config: &Config) -> u32 {
-        let units = config.compute_units.unwrap_or(self.chip.compute_units);
-        units * SIMDS_PER_CU * self.chip.waves_per_simd
+    pub(crate) fn waves(&self) -> u32 {
+        self.compute_units * SIMDS_PER_CU * self.chip.waves_per_simd
     }
 
     /// The clocks that kernels read.

@@ -20,7 +20,31 @@ use std::sync::Arc;
 
 /// The driver of the software GPU.
 #[derive(Debug)]
-pub(crate) struct SimDriver {
+pub(crate) struct SimDriver(Arc<Inner>);
+
+impl std::ops::Deref for SimDriver {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl Drop for SimDriver {
+    fn drop(&mut self) {
+        if self.forked.load(Ordering::Relaxed) {
+            // Threads of the parent may hold its locks for ever: what it has stays as it is.
+            std::mem::forget(Arc::clone(&self.0));
+        } else {
+            // A runtime that closed it before has nothing left to stop.
+            self.0.stop();
+        }
+    }
+}
+
+/// What the driver has.
+#[derive(Debug)]
+pub(crate) struct Inner {
     host: HostRef<'static>,
     config: Config,
     devices: Vec<Arc<Device>>,
@@ -37,8 +61,8 @@ impl SimDriver {
     pub(crate) fn new(host: HostRef<'static>, config: Config) -> Self {
         let devices = Device::all(&config, host);
         let threads = config.threads.unwrap_or_else(|| threads(host));
-        let waves = devices.first().map_or(0, |device| device.waves(&config));
-        Self {
+        let waves = devices.first().map_or(0, |device| device.waves());
+        Self(Arc::new(Inner {
             host,
             memory: Memory::new(devices.clone(), config.memory),
             pool: Arc::new(Pool::new(host, threads, waves)),
@@ -47,15 +71,26 @@ impl SimDriver {
             forked: AtomicBool::new(false),
             devices,
             config,
-        }
+        }))
     }
+}
 
+impl Inner {
     fn alive(&self) -> Result<()> {
         if self.forked.load(Ordering::Relaxed) {
             let message = "The software GPU belongs to the process that opened it, not to its child";
             return Err(Error::new(ErrorCode::DEVICE_LOST, message));
         }
         Ok(())
+    }
+
+    /// Destroys the queues that are left, and ends the threads.
+    fn stop(&self) {
+        let queues: Vec<_> = self.queues.lock().drain().map(|(_, queue)| queue).collect();
+        for queue in queues {
+            queue.destroy();
+        }
+        self.pool.close();
     }
 
     fn node(&self, node: u32) -> Result<usize> {
@@ -104,11 +139,7 @@ impl Driver for SimDriver {
 
     fn close(&self) -> Result<()> {
         self.alive()?;
-        let queues: Vec<_> = self.queues.lock().drain().map(|(_, queue)| queue).collect();
-        for queue in queues {
-            queue.destroy();
-        }
-        self.pool.close();
+        self.stop();
         Ok(())
     }
 

@@ -39,8 +39,8 @@ struct Block {
     home: Option<usize>,
     /// Where the devices see it.
     range: Range,
-    /// Devices that see it.
-    nodes: Vec<usize>,
+    /// Devices that see it, and how.
+    nodes: Vec<(usize, Access)>,
 }
 
 impl Memory {
@@ -88,7 +88,7 @@ impl Memory {
             pages: Some(pages),
             home: Some(node),
             range,
-            nodes: vec![node],
+            nodes: vec![(node, range.access)],
         });
         Ok(Allocation {
             handle,
@@ -124,7 +124,7 @@ impl Memory {
             pages: None,
             home: None,
             range,
-            nodes,
+            nodes: nodes.into_iter().map(|node| (node, range.access)).collect(),
         });
         Ok(Allocation {
             handle,
@@ -144,9 +144,12 @@ impl Memory {
             }
             block
         };
-        for &node in &block.nodes {
+        for &(node, access) in &block.nodes {
             let device = &self.devices[node];
-            device.space.unmap(block.range);
+            device.space.unmap(Range {
+                access,
+                ..block.range
+            });
             device.memory_changed(block.range.start, block.range.end - block.range.start);
         }
         // No device sees them any more: the pages go.
@@ -158,10 +161,17 @@ impl Memory {
     pub(crate) fn map(&self, request: &MapRequest<'_>, nodes: &[usize]) -> Result<(), Error> {
         let mut table = self.table.lock();
         let block = table.block(request.handle)?;
+        let access = Access {
+            write: block.range.access.write && !request.flags.contains(AllocFlags::READ_ONLY),
+            ..block.range.access
+        };
         for &node in nodes {
-            if !block.nodes.contains(&node) {
-                self.devices[node].space.map(block.range);
-                block.nodes.push(node);
+            if !block.nodes.iter().any(|(seen, _)| *seen == node) {
+                self.devices[node].space.map(Range {
+                    access,
+                    ..block.range
+                });
+                block.nodes.push((node, access));
             }
         }
         Ok(())
@@ -172,9 +182,12 @@ impl Memory {
         let mut table = self.table.lock();
         let block = table.block(request.handle)?;
         for node in nodes {
-            if let Some(index) = block.nodes.iter().position(|n| n == node) {
-                block.nodes.swap_remove(index);
-                self.devices[*node].space.unmap(block.range);
+            if let Some(index) = block.nodes.iter().position(|(seen, _)| seen == node) {
+                let (node, access) = block.nodes.swap_remove(index);
+                self.devices[node].space.unmap(Range {
+                    access,
+                    ..block.range
+                });
             }
         }
         Ok(())

@@ -235,6 +235,28 @@ fn memory_that_is_read_only_faults_on_a_write() {
 }
 
 #[test]
+fn a_peer_may_be_allowed_to_read_only() {
+    let rig = Rig::new("devices = 2");
+    let peer = rig.device_memory(1, 4096);
+    let request = MapRequest {
+        handle: peer.handle,
+        nodes: RSlice::from_slice(&[0]),
+        flags: AllocFlags::READ_ONLY,
+        reserved: 0,
+    };
+    rig.driver.map(&request).unwrap();
+    let event = fault_of(&rig, "write_at", peer.device_address);
+    assert!(event.flags.contains(FaultFlags::READ_ONLY), "{:?}", event.flags);
+    rig.driver.free(peer.handle).unwrap();
+    let event = fault_of(&rig, "read_at", peer.device_address);
+    assert!(
+        event.flags.contains(FaultFlags::PAGE_NOT_PRESENT),
+        "{:?}",
+        event.flags
+    );
+}
+
+#[test]
 fn a_completion_signal_that_is_none_is_a_fault() {
     let rig = Rig::new("");
     let queue = rig.queue(0);

@@ -9,7 +9,7 @@
 
 mod rig;
 
-use hansa_plugin_api::{QueueKind, QueuePriority};
+use hansa_plugin_api::{QueueKind, QueuePriority, QueueUpdate, RSlice};
 use rig::kernels::{arguments, Module};
 use rig::queue::{BARRIER, BARRIER_AND, KERNEL_DISPATCH};
 use rig::{eventually, never, Program, Rig, TestQueue};
@@ -301,4 +301,24 @@ fn a_wave_can_raise_an_event() {
     );
     done.wait(0);
     assert_eq!(*rig::host::locked(&rig.host.raised), [42]);
+}
+
+#[test]
+fn a_queue_with_half_of_the_compute_units_runs_on_half_of_the_threads() {
+    let rig = Rig::with_threads("", 4);
+    let module = Module::device(&rig);
+    let (queue, done) = (rig.queue(0), rig.signal(1));
+    let update = QueueUpdate {
+        priority: QueuePriority::NORMAL,
+        percent: 100,
+        cu_mask: RSlice::from_slice(&[0xffff, 0xffff]),
+    };
+    rig.driver.update_queue(queue.id, &update).unwrap();
+    let counters = rig.host_memory(4096);
+    let kernarg = arguments(&rig, &[counters.address(), 4000]);
+    let program = Program::linear(module.kernel("most_at_once"), kernarg.address(), 64 * 200);
+    queue.dispatch(&program, done.handle());
+    done.wait(0);
+    let most = counters.u32(1);
+    assert!((1..=2).contains(&most), "{most} work-groups at once");
 }

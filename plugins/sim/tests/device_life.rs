@@ -76,10 +76,47 @@ fn queues_run_out_and_come_back() {
 }
 
 #[test]
-fn a_child_of_the_process_has_no_device() {
+fn a_child_of_the_process_has_no_device_and_lets_go_of_it() {
     let rig = Rig::new("");
-    rig.driver.after_fork().unwrap();
-    assert_eq!(rig.driver.available(0).unwrap_err().code, ErrorCode::DEVICE_LOST);
+    let module = Module::device(&rig);
+    let (queue, flags) = (rig.queue(0), rig.host_memory(4096));
+    let kernarg = arguments(&rig, &[flags.address()]);
+    let program = Program::linear(module.kernel("forever"), kernarg.address(), 64);
+    queue.dispatch(&program, 0);
+    assert!(eventually(|| flags.u32(0) == 1));
+    // SAFETY: the child calls the driver, which is made for that, and leaves without returning.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let after = rig.driver.after_fork();
+        let lost = rig.driver.available(0).unwrap_err().code == ErrorCode::DEVICE_LOST;
+        let closed = rig.driver.close().unwrap_err().code == ErrorCode::DEVICE_LOST;
+        drop(rig);
+        // SAFETY: ends the child without the parent's exit handlers.
+        unsafe { libc::_exit(i32::from(!(after.is_ok() && lost && closed))) };
+    }
+    let mut status = 0;
+    // SAFETY: waits for the child from above.
+    let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!((waited, status), (child, 0));
+    queue.destroy();
+    rig.close();
+}
+
+#[test]
+fn a_driver_that_is_dropped_without_being_closed_stops() {
+    let rig = Rig::new("");
+    let module = Module::device(&rig);
+    let (queue, flags) = (rig.queue(0), rig.host_memory(4096));
+    let kernarg = arguments(&rig, &[flags.address()]);
+    queue.dispatch(
+        &Program::linear(module.kernel("forever"), kernarg.address(), 64),
+        0,
+    );
+    assert!(eventually(|| flags.u32(0) == 1));
+    let host = rig.host;
+    assert_eq!(host.running.load(Ordering::SeqCst), 1);
+    drop(rig.into_driver());
+    assert!(eventually(|| host.running.load(Ordering::SeqCst) == 0));
 }
 
 #[test]

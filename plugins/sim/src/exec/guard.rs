@@ -11,7 +11,7 @@
 use std::ffi::c_void;
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 // Every routine returns 0 in rax, or the faulting address. Arguments come in rdi, rsi, rdx, rcx, r8.
 std::arch::global_asm!(
@@ -58,6 +58,15 @@ hansa_sim_guard_copy:
     dec rdx
     jnz 6b
 5:  xor eax, eax
+    ret
+
+    // move(to, from, bytes): for many bytes, where the processor copies strings fast
+    .globl hansa_sim_guard_move
+    .hidden hansa_sim_guard_move
+hansa_sim_guard_move:
+    mov rcx, rdx
+    rep movsb
+    xor eax, eax
     ret
 
     // gather(rows, addresses, lanes, displacement): for each lane, a dword to rows[lane]
@@ -237,6 +246,7 @@ unsafe extern "C" {
     fn hansa_sim_guard_end();
     fn hansa_sim_guard_fixup();
     fn hansa_sim_guard_copy(to: *mut u8, from: *const u8, bytes: usize) -> u64;
+    fn hansa_sim_guard_move(to: *mut u8, from: *const u8, bytes: usize) -> u64;
     fn hansa_sim_guard_gather32(rows: *mut u32, addresses: *const u64, lanes: u64, displacement: u64) -> u64;
     fn hansa_sim_guard_gather16(rows: *mut u32, addresses: *const u64, lanes: u64, displacement: u64) -> u64;
     fn hansa_sim_guard_gather8(rows: *mut u32, addresses: *const u64, lanes: u64, displacement: u64) -> u64;
@@ -324,8 +334,25 @@ pub(crate) fn write(to: u64, from: &[u32]) -> Result<(), Unmapped> {
 /// Copies foreign memory to foreign memory that does not overlap it. The caller has established that it may be
 /// written.
 pub(crate) fn copy(to: u64, from: u64, bytes: u64) -> Result<(), Unmapped> {
+    let routine = if bytes >= MANY && moves_fast() {
+        hansa_sim_guard_move
+    } else {
+        hansa_sim_guard_copy
+    };
     // SAFETY: a fault at either place becomes an error; the caller vouches for the destination.
-    outcome(unsafe { hansa_sim_guard_copy(to as *mut u8, from as *const u8, bytes as usize) })
+    outcome(unsafe { routine(to as *mut u8, from as *const u8, bytes as usize) })
+}
+
+/// Bytes from which on starting a string operation pays.
+const MANY: u64 = 2048;
+
+/// Whether the processor says that its string operations are fast (CPUID leaf 7, EBX bit 9).
+fn moves_fast() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(|| {
+        let has_leaf = std::arch::x86_64::__cpuid(0).eax >= 7;
+        has_leaf && std::arch::x86_64::__cpuid_count(7, 0).ebx & 1 << 9 != 0
+    })
 }
 
 /// Loads each lane of `lanes` from its address plus `displacement`, zero-extended.

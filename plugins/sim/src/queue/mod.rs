@@ -88,6 +88,10 @@ pub(crate) struct Queue {
     pub(crate) device: Arc<Device>,
     pool: Arc<Pool>,
     cooperative: bool,
+    /// Most threads that may run its kernels at once: its share of the compute units.
+    threads: AtomicU32,
+    /// Threads that run its kernels now.
+    running: AtomicU32,
     priority: AtomicU32,
     /// Kicks that have not been answered. Whoever makes it one has the machine until it is zero again.
     kicks: AtomicU32,
@@ -114,6 +118,8 @@ impl Queue {
             id,
             device,
             pool,
+            threads: AtomicU32::new(u32::MAX),
+            running: AtomicU32::new(0),
             cooperative: request.kind == QueueKind::COOPERATIVE,
             priority: AtomicU32::new(request.priority.0),
             kicks: AtomicU32::new(0),
@@ -190,8 +196,37 @@ impl Queue {
         self.kick(u32::MAX);
     }
 
-    /// Changes priority and share.
+    /// Takes leave to run its kernels on a further thread.
+    pub(crate) fn enter(&self) -> bool {
+        let most = self.threads.load(Ordering::Relaxed);
+        let entered = self.running.fetch_add(1, Ordering::Relaxed) < most;
+        if !entered {
+            self.leave();
+        }
+        entered
+    }
+
+    /// Gives leave back.
+    pub(crate) fn leave(&self) {
+        self.running.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Changes priority, share, and compute units. A thread of the pool stands for as many compute units as there are
+    /// for each; a mask leaves at least one.
     pub(crate) fn update(self: &Arc<Self>, update: &QueueUpdate<'_>) {
+        if !update.cu_mask.is_empty() {
+            let units = self.device.compute_units;
+            let allowed: u32 = (0..units)
+                .map(|unit| {
+                    let word = update.cu_mask.get(unit as usize / 32).copied().unwrap_or(0);
+                    word >> (unit % 32) & 1
+                })
+                .sum();
+            let share = u64::from(self.pool.threads()) * u64::from(allowed);
+            let threads = share.div_ceil(u64::from(units.max(1))).max(1);
+            let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+            self.threads.store(threads, Ordering::Relaxed);
+        }
         self.priority.store(update.priority.0, Ordering::Relaxed);
         let paused = update.percent == 0;
         if self.paused.swap(paused, Ordering::SeqCst) && !paused {

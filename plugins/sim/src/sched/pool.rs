@@ -77,6 +77,11 @@ impl Pool {
         }
     }
 
+    /// Most threads.
+    pub(crate) fn threads(&self) -> u32 {
+        self.threads
+    }
+
     /// Brings a dispatch.
     pub(crate) fn submit(self: &Arc<Self>, queue: &Arc<Queue>, job: &Arc<Job>) {
         self.add(|work| work.push(queue, job, 0..job.groups));

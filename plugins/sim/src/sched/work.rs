@@ -20,7 +20,7 @@ const LINES: usize = 4;
 /// One turn in so many goes to the lowest line first.
 const LOW_TURN: u64 = 16;
 
-/// Something to do.
+/// Something to do. Whoever takes groups has entered their queue ([`Queue::enter`]) and leaves it afterwards.
 #[derive(Debug)]
 pub(crate) enum Task {
     /// Read packets of a queue.
@@ -196,7 +196,14 @@ impl Work {
                 let Some(mut active) = line.pop_front() else {
                     break;
                 };
+                if !active.queue.enter() {
+                    line.push_back(active);
+                    continue;
+                }
                 let task = active.take(threads, room);
+                if task.is_none() {
+                    active.queue.leave();
+                }
                 if !active.is_empty() {
                     line.push_back(active);
                 }

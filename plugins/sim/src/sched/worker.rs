@@ -33,6 +33,8 @@ pub(super) fn run(pool: &Arc<Pool>) {
         }
         match pool.take(&mut thread.searching) {
             Some(task) => thread.perform(task),
+            // There is something, but not for this thread.
+            None if pool.has_work() => thread.nap(),
             None => thread.idle(),
         }
     }
@@ -57,8 +59,14 @@ impl Thread<'_> {
     fn perform(&mut self, task: Task) {
         match task {
             Task::Packets(queue) => queue.serve(),
-            Task::Groups(queue, job, groups) => self.groups(&queue, &job, groups),
-            Task::Resume(queue, job, rest) => self.resume(&queue, &job, rest),
+            Task::Groups(queue, job, groups) => {
+                self.groups(&queue, &job, groups);
+                queue.leave();
+            }
+            Task::Resume(queue, job, rest) => {
+                self.resume(&queue, &job, rest);
+                queue.leave();
+            }
         }
     }
 

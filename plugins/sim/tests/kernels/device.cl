@@ -107,3 +107,17 @@ __kernel void work(__global uint *out, uint rounds) {
     for (uint i = 0; i < rounds; i++) x = x * 1664525u + 1013904223u;
     out[get_global_id(0)] = x;
 }
+
+// Counts how many work-groups are under way, and keeps the most.
+__kernel void most_at_once(__global uint *counters, uint rounds) {
+    uint x = get_global_id(0);
+    if (get_local_id(0) == 0) {
+        uint now = 1 + atomic_fetch_add_explicit((flag_t)counters, 1, memory_order_acq_rel,
+                                                 memory_scope_all_svm_devices);
+        atomic_fetch_max_explicit((flag_t)(counters + 1), now, memory_order_acq_rel, memory_scope_all_svm_devices);
+    }
+    for (uint i = 0; i < rounds; i++) x = x * 1664525u + 1013904223u;
+    if (x == 1) counters[2] = x;
+    if (get_local_id(0) == 0)
+        atomic_fetch_sub_explicit((flag_t)counters, 1, memory_order_acq_rel, memory_scope_all_svm_devices);
+}

@@ -24,7 +24,7 @@ use hansa_sim::SimPlugin;
 pub use host::FakeHost;
 pub use queue::{Program, TestQueue};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// Longest that anything in a test may take.
@@ -46,7 +46,7 @@ impl Default for Page {
 pub struct HostMemory {
     pages: Box<[Page]>,
     handle: MemoryHandle,
-    driver: Arc<DriverObject>,
+    driver: Weak<DriverObject>,
 }
 
 impl HostMemory {
@@ -82,8 +82,10 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        // After `close` the driver has forgotten it, and a test may have deregistered it.
-        let _ = self.driver.deregister_host(self.handle);
+        if let Some(driver) = self.driver.upgrade() {
+            // A test may have deregistered it.
+            let _ = driver.deregister_host(self.handle);
+        }
     }
 }
 
@@ -143,7 +145,7 @@ impl Rig {
         HostMemory {
             pages,
             handle: registration.handle,
-            driver: Arc::clone(&self.driver),
+            driver: Arc::downgrade(&self.driver),
         }
     }
 
@@ -165,6 +167,12 @@ impl Rig {
     /// A queue of a device with 64 packets.
     pub fn queue(&self, node: u32) -> TestQueue {
         TestQueue::new(self, node, 64)
+    }
+
+    /// The driver alone, to be dropped without being closed.
+    pub fn into_driver(mut self) -> Arc<DriverObject> {
+        self.closed = true;
+        Arc::clone(&self.driver)
     }
 
     /// Closes the driver, as the runtime does before it drops it.

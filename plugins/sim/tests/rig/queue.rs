@@ -3,7 +3,7 @@
 use super::{HostMemory, Rig, Signal};
 use hansa_plugin_api::{Doorbell, DriverObject, QueueKind, QueuePriority, QueueRequest};
 use std::sync::atomic::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Header bits.
 pub const BARRIER: u16 = 1 << 8;
@@ -90,7 +90,7 @@ pub struct TestQueue {
     pub packets: u64,
     request: QueueRequest,
     doorbell: Doorbell,
-    driver: Arc<DriverObject>,
+    driver: Weak<DriverObject>,
     destroyed: bool,
 }
 
@@ -134,7 +134,7 @@ impl TestQueue {
             packets,
             request,
             doorbell: info.doorbell,
-            driver: Arc::clone(&rig.driver),
+            driver: Arc::downgrade(&rig.driver),
             destroyed: false,
         }
     }
@@ -212,6 +212,8 @@ impl TestQueue {
     pub fn destroy(mut self) {
         self.destroyed = true;
         self.driver
+            .upgrade()
+            .expect("queues are destroyed before their driver")
             .destroy_queue(self.id)
             .expect("a queue can be destroyed");
     }
@@ -219,9 +221,9 @@ impl TestQueue {
 
 impl Drop for TestQueue {
     fn drop(&mut self) {
-        if !self.destroyed {
+        if let Some(driver) = self.driver.upgrade().filter(|_| !self.destroyed) {
             // Its memory goes now; a closed driver has destroyed it already.
-            let _ = self.driver.destroy_queue(self.id);
+            let _ = driver.destroy_queue(self.id);
         }
     }
 }
