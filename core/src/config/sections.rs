@@ -139,6 +139,10 @@ settings! {
         scratch_mem: Bytes = Bytes(2048), "HSA_SCRATCH_MEM";
         /// Hardware queues per agent.
         max_queues: Count = Count(128), "HSA_MAX_QUEUES";
+        /// Hardware queues per agent and priority that counted queues share.
+        max_counted_queues: Count = Count(4), "GPU_MAX_HW_QUEUES";
+        /// Packets in a hardware queue that counted queues share.
+        counted_queue_size: QueueSize = QueueSize(16384), "HSA_COUNTED_QUEUE_SIZE";
         /// Run kernels with page-fault retry (XNACK) on or off.
         xnack: Option<bool> = None, "HSA_XNACK";
         /// Report ECC of the register files in the ISA name.

@@ -147,6 +147,8 @@ pub const VARIABLES: &[Variable] = &[
         Use::NoMeaning("a copy uses the agents it names"),
     ),
     row("HSA_MAX_QUEUES", Use::Setting("hsa.max_queues")),
+    row("GPU_MAX_HW_QUEUES", Use::Setting("hsa.max_counted_queues")),
+    row("HSA_COUNTED_QUEUE_SIZE", Use::Setting("hsa.counted_queue_size")),
     row("HSA_SCRATCH_MEM", Use::Setting("hsa.scratch_mem")),
     row(
         "HSA_SCRATCH_SINGLE_LIMIT",

@@ -14,6 +14,9 @@ pub const MAX_QUEUES: usize = 1 << 14;
 /// Marks a live queue.
 pub const TAG: u64 = 0x4861_6e73_6151_7565;
 
+/// Marks a live name of another queue.
+pub const NAME_TAG: u64 = 0x4861_6e73_614e_616d;
+
 /// All queues of the process.
 pub static ARENA: Arena = Arena::new(SLOT_BYTES, MAX_QUEUES);
 
@@ -81,12 +84,14 @@ pub struct Descriptor {
     pub inactive_signal: AtomicU64,
     reserved4: [AtomicU32; 14],
     scratch_last_used: [AtomicU64; 256],
-    /// [`TAG`] while the queue lives.
+    /// [`TAG`] while the queue lives, [`NAME_TAG`] while a name of another queue does.
     pub tag: AtomicU64,
     /// What kind of queue the runtime made it.
     pub role: AtomicU32,
     reserved5: AtomicU32,
-    reserved6: [AtomicU64; 222],
+    /// The queue that a name stands for.
+    pub named: AtomicU64,
+    reserved6: [AtomicU64; 221],
 }
 
 const _: () = {
@@ -112,7 +117,7 @@ pub const ROLE_DEVICE: u32 = 0;
 pub const ROLE_SOFT: u32 = 1;
 
 impl Descriptor {
-    /// The live queue behind a handle, or `None` for anything else.
+    /// The live queue behind a handle, or behind the queue that the handle is a name of; `None` for anything else.
     #[inline]
     #[must_use]
     pub fn of(handle: u64) -> Option<&'static Self> {
@@ -121,6 +126,20 @@ impl Descriptor {
             return None;
         }
         let queue = Self::at(address);
+        if queue.tag.load(Ordering::Relaxed) == TAG {
+            return Some(queue);
+        }
+        queue.behind_name()
+    }
+
+    /// The queue that a live name stands for.
+    #[cold]
+    fn behind_name(&self) -> Option<&'static Self> {
+        if self.tag.load(Ordering::Acquire) != NAME_TAG {
+            return None;
+        }
+        let address = usize::try_from(self.named.load(Ordering::Relaxed)).ok()?;
+        let queue = ARENA.holds(address).then(|| Self::at(address))?;
         (queue.tag.load(Ordering::Relaxed) == TAG).then_some(queue)
     }
 

@@ -3,22 +3,29 @@
 //! A device queue is read by a driver's packet processor; a soft queue is read by the program. Errors of a
 //! device queue arrive through its inactive signal and end in the program's callback.
 
+pub mod counted;
 pub mod descriptor;
 pub mod errors;
 pub mod index;
+pub mod intercept;
+mod listeners;
 pub mod scratch;
 pub mod slots;
 
 pub use descriptor::Descriptor;
+pub use listeners::ErrorCallback;
 
 use crate::agent::AgentKind;
 use crate::error::{Error, Result};
 use crate::memory::host::{HostOptions, Pages};
 use crate::runtime::Runtime;
-use crate::signal::block::{self, flag, KIND_DOORBELL};
+use crate::signal::block::{flag, KIND_DOORBELL};
 use crate::signal::{pool, Block, Condition};
+use counted::Name;
 use descriptor::{property, ROLE_DEVICE, ROLE_SOFT, TAG};
 use hansa_plugin_api as api;
+use intercept::Intercept;
+use listeners::Listeners;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -40,15 +47,6 @@ pub enum QueueType {
     Cooperative = 2,
 }
 
-/// The program's function for errors of a queue.
-#[derive(Clone, Copy, Debug)]
-pub struct ErrorCallback {
-    /// The function: status, queue (an `hsa_queue_t`), data.
-    pub function: unsafe extern "C" fn(u32, *mut libc::c_void, *mut libc::c_void),
-    /// Its third argument.
-    pub data: usize,
-}
-
 /// A queue that a driver serves.
 #[derive(Debug)]
 pub struct DeviceQueue {
@@ -60,7 +58,7 @@ pub struct DeviceQueue {
     pub queue: u64,
     doorbell: &'static Block,
     inactive: &'static Block,
-    callback: Option<ErrorCallback>,
+    listeners: Listeners,
     failed: AtomicBool,
     scratch: Mutex<Option<api::Allocation>>,
     /// Share and compute units, for changes.
@@ -80,6 +78,10 @@ pub enum Server {
     Device(DeviceQueue),
     /// The program.
     Soft,
+    /// Another queue, to which the packets go through handlers of tools.
+    Intercept(Intercept),
+    /// Another queue, of which this is one of several names.
+    Counted(Name),
 }
 
 /// A queue.
@@ -98,6 +100,8 @@ pub struct Queue {
 
 #[derive(Debug)]
 enum Ring {
+    /// That of the queue this is a name of.
+    Another,
     Pages(Pages, Vec<(usize, api::MemoryHandle)>),
     Allocation(u64),
 }
@@ -163,6 +167,13 @@ impl Queue {
     /// [`Error::InvalidQueueCreation`] when the agent has none of this type, [`Error::InvalidArgument`] for a
     /// size that is no power of two or too large, [`Error::OutOfResources`] and what the driver says.
     pub fn create(runtime: &Arc<Runtime>, options: &QueueOptions) -> Result<Arc<Self>> {
+        let queue = Self::create_hidden(runtime, options)?;
+        queue.publish(runtime);
+        Ok(queue)
+    }
+
+    /// Makes a queue that the program does not know.
+    fn create_hidden(runtime: &Arc<Runtime>, options: &QueueOptions) -> Result<Arc<Self>> {
         let agent = &runtime.agents[options.agent];
         let device = match &agent.kind {
             AgentKind::Cpu(_) => return Err(Error::InvalidQueueCreation("a CPU agent has no device queues")),
@@ -266,7 +277,7 @@ impl Queue {
             let at = i64::from_ne_bytes(info.doorbell.address.to_ne_bytes());
             doorbell.value.store(at, Ordering::Release);
         }
-        doorbell.kind.store(KIND_DOORBELL, Ordering::Release);
+        doorbell.become_doorbell(KIND_DOORBELL);
 
         let scratch = undo.scratch.take().map(|(_, allocation)| allocation);
         let queue = Arc::new(Self {
@@ -278,7 +289,7 @@ impl Queue {
                 queue: info.queue,
                 doorbell,
                 inactive,
-                callback: options.callback,
+                listeners: Listeners::default(),
                 failed: AtomicBool::new(false),
                 scratch: Mutex::new(scratch),
                 settings: Mutex::new(Settings {
@@ -290,13 +301,20 @@ impl Queue {
             ring: Ring::Pages(ring, std::mem::take(&mut undo.registrations)),
         });
         undo.disarm();
+        if let Some(device) = queue.device() {
+            device.listeners.add(descriptor.handle(), options.callback);
+        }
         descriptor.tag.store(TAG, Ordering::Release);
+        watch(runtime, &queue, inactive)?;
+        Ok(queue)
+    }
+
+    /// Lets the program find the queue by its handle.
+    fn publish(self: &Arc<Self>, runtime: &Runtime) {
         runtime
             .queues
             .lock()
-            .insert(descriptor.handle(), Arc::clone(&queue));
-        watch(runtime, &queue, inactive)?;
-        Ok(queue)
+            .insert(self.descriptor.handle(), Arc::clone(self));
     }
 
     /// Makes a queue that the program reads, its ring in memory of a region.
@@ -336,27 +354,44 @@ impl Queue {
             ring: Ring::Allocation(ring),
         });
         descriptor.tag.store(TAG, Ordering::Release);
-        runtime
-            .queues
-            .lock()
-            .insert(descriptor.handle(), Arc::clone(&queue));
+        queue.publish(runtime);
         Ok(queue)
     }
 
-    /// The device side, unless it is a soft queue.
+    /// The device side, its own or that of the queue behind it, unless it is a soft queue.
     #[must_use]
     pub fn device(&self) -> Option<&DeviceQueue> {
         match &self.server {
             Server::Device(device) => Some(device),
             Server::Soft => None,
+            Server::Intercept(intercept) => intercept.inner().device(),
+            Server::Counted(name) => name.shared().device(),
         }
+    }
+
+    /// The descriptor that the device reads, or the queue's own.
+    fn behind(&self) -> &'static Descriptor {
+        match &self.server {
+            Server::Device(_) | Server::Soft => self.descriptor,
+            Server::Intercept(intercept) => intercept.inner().descriptor,
+            Server::Counted(name) => name.shared().behind(),
+        }
+    }
+
+    /// Whether it is one of several names of a queue, whose settings are not for one of them to change.
+    #[must_use]
+    pub const fn is_counted(&self) -> bool {
+        matches!(self.server, Server::Counted(_))
     }
 
     /// Takes the queue down: its handle is stale, no packet of it is read any more, its memory is given back.
     /// The caller has taken it out of the runtime's table.
     pub fn destroy(&self, runtime: &Runtime) {
         self.descriptor.tag.store(0, Ordering::Release);
-        if let Some(device) = self.device() {
+        if let Server::Intercept(intercept) = &self.server {
+            intercept.end(runtime);
+        }
+        if let Server::Device(device) = &self.server {
             let driver = &runtime.drivers[device.driver].object;
             // A driver that cannot destroy a queue has lost its device; there is nothing else to undo with it.
             let _ = driver.destroy_queue(device.queue);
@@ -365,7 +400,7 @@ impl Queue {
             }
             device.doorbell.notify.store(0, Ordering::Release);
             device.doorbell.value.store(0, Ordering::Release);
-            device.doorbell.kind.store(block::KIND_USER, Ordering::Release);
+            device.doorbell.become_value();
             pool::retire(device.doorbell);
             // Ends the handler, which holds a reference.
             device.failed.store(true, Ordering::Release);
@@ -374,6 +409,7 @@ impl Queue {
             pool::retire(device.inactive);
         }
         match &self.ring {
+            Ring::Another => {}
             Ring::Pages(pages, registrations) => {
                 runtime.deregister(registrations);
                 // SAFETY: the driver has let go of the queue, and the handle is stale.
@@ -413,24 +449,28 @@ impl Queue {
 
     /// Writes timestamps into completion signals from now on, or no longer.
     pub fn set_profiling(&self, on: bool) {
+        let properties = &self.behind().properties;
         if on {
-            self.descriptor
-                .properties
-                .fetch_or(property::ENABLE_PROFILING, Ordering::Release);
+            properties.fetch_or(property::ENABLE_PROFILING, Ordering::Release);
         } else {
-            self.descriptor
-                .properties
-                .fetch_and(!property::ENABLE_PROFILING, Ordering::Release);
+            properties.fetch_and(!property::ENABLE_PROFILING, Ordering::Release);
         }
+    }
+
+    /// The device side of a queue that the program has for itself.
+    fn own_device(&self) -> Result<&DeviceQueue> {
+        self.device()
+            .filter(|_| !self.is_counted())
+            .ok_or(Error::InvalidQueue)
     }
 
     /// Changes the urgency.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidQueue`] for soft queues, and what the driver says.
+    /// [`Error::InvalidQueue`] for soft and counted queues, and what the driver says.
     pub fn set_priority(&self, runtime: &Runtime, priority: api::QueuePriority) -> Result<()> {
-        let device = self.device().ok_or(Error::InvalidQueue)?;
+        let device = self.own_device()?;
         let mut settings = device.settings.lock();
         device.update(runtime, priority, 100, &[])?;
         settings.priority = priority;
@@ -441,9 +481,9 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidQueue`] for soft queues, and what the driver says.
+    /// [`Error::InvalidQueue`] for soft and counted queues, and what the driver says.
     pub fn set_cu_mask(&self, runtime: &Runtime, mask: &[u32]) -> Result<()> {
-        let device = self.device().ok_or(Error::InvalidQueue)?;
+        let device = self.own_device()?;
         let mut settings = device.settings.lock();
         device.update(runtime, settings.priority, 100, mask)?;
         settings.cu_mask = mask.to_vec();
@@ -488,12 +528,7 @@ impl DeviceQueue {
         if self.failed.swap(true, Ordering::AcqRel) {
             return;
         }
-        if let Some(callback) = self.callback {
-            let data = std::ptr::with_exposed_provenance_mut(callback.data);
-            let queue = std::ptr::with_exposed_provenance_mut(usize::try_from(queue).unwrap_or(0));
-            // SAFETY: the program gave this function for exactly this call.
-            unsafe { (callback.function)(status, queue, data) };
-        } else {
+        if !self.listeners.tell(status) {
             eprintln!("hansa: queue {queue:#x} stopped with status {status:#x} and has no error callback");
         }
     }

@@ -109,6 +109,7 @@ fn assemble(epoch: u16, config: Config, mut drivers: Vec<DriverSlot>) -> Arc<Run
         handlers: Handlers::new(),
         dma: Dma::default(),
         queues: Mutex::new(HashMap::new()),
+        counted: crate::queue::counted::Pool::default(),
         events: SystemEvents::default(),
         coherency: Mutex::new(HashMap::new()),
         host_options,

@@ -20,7 +20,7 @@ use crate::handle::{self, Kind};
 use crate::memory::host::HostOptions;
 use crate::memory::{Region, Registry};
 use crate::plugin::{LoadedDriver, LoadedExtension, Report};
-use crate::queue::Queue;
+use crate::queue::{self, Queue};
 use crate::signal::handlers::Handlers;
 use hansa_plugin_api as api;
 use parking_lot::Mutex;
@@ -96,6 +96,8 @@ pub struct Runtime {
     pub dma: Dma,
     /// Queues, by handle.
     pub queues: Mutex<HashMap<u64, Arc<Queue>>>,
+    /// Queues that several names stand for.
+    pub counted: queue::counted::Pool,
     /// Handlers of system events.
     pub events: events::SystemEvents,
     /// Coherency that programs chose for fine-grained memory of agents (`hsa_amd_coherency_type_t`).
@@ -190,9 +192,15 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidQueue`] for a handle that is no live queue.
+    /// [`Error::InvalidQueue`] for a handle that is no live queue, or one that is given back and not destroyed.
     pub fn destroy_queue(&self, queue: u64) -> Result<()> {
-        let queue = self.queues.lock().remove(&queue).ok_or(Error::InvalidQueue)?;
+        let queue = {
+            let mut queues = self.queues.lock();
+            if queues.get(&queue).is_none_or(|known| known.is_counted()) || self.counted.owns(queue) {
+                return Err(Error::InvalidQueue);
+            }
+            queues.remove(&queue).ok_or(Error::InvalidQueue)?
+        };
         queue.destroy(self);
         Ok(())
     }
@@ -226,6 +234,7 @@ impl Runtime {
         for queue in queues {
             queue.destroy(self);
         }
+        self.counted.forget();
         self.exchange.stop();
         self.dma.stop();
         self.handlers.stop();

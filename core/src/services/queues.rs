@@ -30,6 +30,14 @@ fn queue_type(number: u32) -> Result<QueueType> {
     }
 }
 
+/// The program's error handler as queues call it.
+fn callback(handler: api::ROption<api::QueueErrorHandler>) -> Option<ErrorCallback> {
+    handler.into_option().map(|handler| ErrorCallback {
+        function: handler.function,
+        data: handler.argument.expose_provenance(),
+    })
+}
+
 impl Runtime {
     /// A tick of a device's clock in ticks of the HSA clock.
     ///
@@ -55,13 +63,7 @@ impl api::QueueServices for Queues {
         if description.engine != 0 {
             return Err(Error::InvalidQueueCreation("the agent offers no such engine").into());
         }
-        let callback = description
-            .error_handler
-            .into_option()
-            .map(|handler| ErrorCallback {
-                function: handler.function,
-                data: handler.argument.expose_provenance(),
-            });
+        let callback = callback(description.error_handler);
         let packets = description.ring_bytes / u32::try_from(PACKET_BYTES).unwrap_or(64);
         let queue = Queue::create(
             &runtime,
@@ -78,6 +80,42 @@ impl api::QueueServices for Queues {
             queue.set_cu_mask(&runtime, &description.cu_mask)?;
         }
         Ok(queue.descriptor.handle())
+    }
+
+    fn counted_acquire(&self, agent: u64, request: &api::CountedQueueRequest) -> api::Result<u64> {
+        let runtime = self.0.runtime()?;
+        let agent = gpu(&runtime, agent)?;
+        let callback = callback(request.error_handler);
+        Ok(runtime
+            .counted
+            .acquire(&runtime, agent, priority(request.priority)?, callback)?)
+    }
+
+    fn counted_release(&self, queue: u64) -> api::Result<()> {
+        let runtime = self.0.runtime()?;
+        Ok(runtime.counted.release(&runtime, queue)?)
+    }
+
+    fn intercept_create(&self, agent: u64, request: &api::InterceptQueueRequest) -> api::Result<u64> {
+        let runtime = self.0.runtime()?;
+        let options = QueueOptions {
+            agent: runtime.agent_index(agent)?,
+            packets: request.packets,
+            queue_type: queue_type(request.kind)?,
+            callback: callback(request.error_handler),
+            private_bytes: request.private_segment_bytes,
+            priority: api::QueuePriority::NORMAL,
+        };
+        let queue = Queue::create_intercepted(&runtime, &options)?;
+        Ok(queue.descriptor.handle())
+    }
+
+    fn intercept_register(&self, queue: u64, handler: api::InterceptHandler) -> api::Result<()> {
+        Ok(self.0.runtime()?.queue(queue)?.add_handler(handler)?)
+    }
+
+    fn on_create(&self, notifier: api::QueueNotifier) -> api::Result<()> {
+        Ok(self.0.runtime()?.counted.notify(notifier)?)
     }
 
     fn set_priority(&self, queue: u64, number: u32) -> api::Result<()> {
@@ -123,7 +161,7 @@ impl api::QueueServices for Queues {
                     .ok_or(Error::InvalidArgument("a soft queue has no agent"))?,
             ),
             1 => d.doorbell.load(Ordering::Relaxed),
-            2 => u64::from(u32::MAX),
+            2 => u64::from(runtime.counted.users(&queue).unwrap_or(u32::MAX)),
             3 => queue.device().map_or(0, |q| q.queue),
             4..=7 => 0xff,
             10 | 13 => 0,

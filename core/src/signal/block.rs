@@ -70,7 +70,9 @@ pub struct Block {
     pub end_ts: AtomicU64,
     /// The queue of a doorbell.
     pub queue: AtomicU64,
-    reserved3: [AtomicU32; 2],
+    /// Not 0 for a queue's doorbell: the host's note, where devices have reserved bytes.
+    pub doorbell: AtomicU32,
+    reserved3: AtomicU32,
     /// When the copy it completes started, in ticks of the HSA clock.
     pub copy_start: AtomicU64,
     /// When that copy ended; 0 when there was none.
@@ -101,6 +103,7 @@ const _: () = {
     assert!(std::mem::offset_of!(Block, start_ts) == 32);
     assert!(std::mem::offset_of!(Block, end_ts) == 40);
     assert!(std::mem::offset_of!(Block, queue) == 48);
+    assert!(std::mem::offset_of!(Block, doorbell) == 56);
     assert!(std::mem::offset_of!(Block, copy_start) == 64);
 };
 
@@ -143,7 +146,19 @@ impl Block {
     #[inline]
     #[must_use]
     pub fn is_doorbell(&self) -> bool {
-        self.kind.load(Ordering::Relaxed) != KIND_USER && !self.is_shared()
+        self.doorbell.load(Ordering::Relaxed) != 0 && !self.is_shared()
+    }
+
+    /// Makes the signal a queue's doorbell, which devices see as a signal of this kind.
+    pub(crate) fn become_doorbell(&self, kind: i64) {
+        self.kind.store(kind, Ordering::Release);
+        self.doorbell.store(1, Ordering::Release);
+    }
+
+    /// Makes a doorbell an ordinary signal again.
+    pub(crate) fn become_value(&self) {
+        self.doorbell.store(0, Ordering::Release);
+        self.kind.store(KIND_USER, Ordering::Release);
     }
 
     /// Whether all bits of a [`flag`] are set.

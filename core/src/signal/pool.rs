@@ -136,6 +136,7 @@ pub fn create(initial: i64, flags: u32) -> Result<&'static Block> {
         block.event_mailbox.store(0, Ordering::Relaxed);
         block.event_id.store(0, Ordering::Relaxed);
     }
+    block.doorbell.store(0, Ordering::Relaxed);
     block.kind.store(KIND_USER, Ordering::Relaxed);
     block.tag.store(TAG, Ordering::Release);
     LIVE.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,6 @@
 //! A driver in the test: two devices whose memory is memory files, and whose packet processor is a function.
 
+use super::processor::Processor;
 use hansa_core::ipc::MemoryFile;
 use hansa_plugin_api as api;
 use hansa_plugin_api::{
@@ -44,7 +45,6 @@ struct Memory {
 
 /// The driver.
 pub(crate) struct FakeDriver {
-    #[expect(dead_code, reason = "the packet processor's")]
     host: HostRef<'static>,
     memory: Mutex<HashMap<u64, Memory>>,
     next: AtomicU64,
@@ -143,6 +143,25 @@ impl Driver for FakeDriver {
         let place = std::ptr::with_exposed_provenance_mut(memory.address);
         // SAFETY: the mapping was this allocation's.
         unsafe { munmap(place, memory.file.bytes() as usize) }.unwrap();
+        Ok(())
+    }
+
+    fn create_queue(&self, request: &api::QueueRequest) -> Result<api::QueueInfo> {
+        let queue = self.next.fetch_add(1, Ordering::Relaxed);
+        let processor = Processor::start(queue, self.host, request);
+        Ok(api::QueueInfo {
+            queue,
+            doorbell: processor.doorbell(),
+            name: "fake".into(),
+        })
+    }
+
+    fn destroy_queue(&self, queue: u64) -> Result<()> {
+        Processor::end(queue);
+        Ok(())
+    }
+
+    fn update_queue(&self, _queue: u64, _update: &api::QueueUpdate<'_>) -> Result<()> {
         Ok(())
     }
 

@@ -7,7 +7,10 @@
 )]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod counted;
 mod driver;
+mod intercept;
 mod other;
+mod processor;
 mod rig;
 mod signals;

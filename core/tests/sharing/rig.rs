@@ -59,13 +59,23 @@ impl api::Plugin for Fake {
 pub(crate) struct Rig {
     /// Its groups.
     pub(crate) signals: api::SignalServicesRef<'static>,
+    pub(crate) queues: api::QueueServicesRef<'static>,
+    /// The devices.
+    pub(crate) gpus: [u64; 2],
 }
 
 /// Starts a runtime of this process and answers its services.
 pub(crate) fn start() -> Rig {
     hansa_core::runtime::init(&[BuiltIn::of::<Fake>()]).unwrap();
     let runtime = SERVICES.lock().unwrap().unwrap();
+    let agents = runtime.agents().unwrap();
+    let gpus: Vec<u64> = agents
+        .into_iter()
+        .filter(|&agent| runtime.agent_kind(agent).unwrap() == api::AgentKind::GPU)
+        .collect();
     Rig {
+        queues: runtime.queues().unwrap(),
+        gpus: gpus.try_into().unwrap(),
         signals: runtime.signals().unwrap(),
     }
 }
@@ -87,4 +97,6 @@ pub(crate) fn status<T: std::fmt::Debug>(result: api::Result<T>) -> u32 {
 pub(crate) mod is {
     pub(crate) const INVALID_ARGUMENT: u32 = 0x1001;
     pub(crate) const INVALID_SIGNAL: u32 = 0x1006;
+    pub(crate) const INVALID_QUEUE: u32 = 0x1007;
+    pub(crate) const ERROR: u32 = 0x1000;
 }
