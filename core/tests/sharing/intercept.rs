@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// What a handler of the tests is, and what it has seen.
 struct Tool {
-    act: fn(&Tool, &[Packet]) -> Vec<Packet>,
+    act: fn(&Self, &[Packet]) -> Vec<Packet>,
     seen: Mutex<Vec<(u64, u64)>>,
     number: u64,
 }
