@@ -10,7 +10,7 @@
 mod exec_support;
 
 use exec_support::{compile, Arg, Build, Launch, Memory, Program};
-use hansa_sim::exec::{Fault, Level, MemoryReason};
+use hansa_sim::exec::{resume_group, run_group, Access, Arena, Fault, GroupOutcome, Level, MemoryReason};
 use hansa_sim::isa::Target;
 
 const BASICS: &str = r"
@@ -189,6 +189,166 @@ fn wild_pointers_are_faults_with_their_address() {
                 ..
             }) => {}
             other => panic!("{build:?}: {other:?}"),
+        }
+    }
+}
+
+const SPIN: &str = r"
+kernel void wait(global volatile int *flag, global int *out) {
+    while (atomic_load_explicit((global volatile atomic_int *)flag, memory_order_acquire, memory_scope_all_svm_devices) == 0) {}
+    out[get_global_id(0)] = flag[1];
+}
+kernel void neighbours(global atomic_int *turn, global int *out) {
+    int wave = get_local_id(0) / 64;
+    // Later waves first: each waits for the one after it.
+    if (get_local_id(0) % 64 == 0) {
+        while (atomic_load(turn) != 3 - wave) {}
+        out[wave] = atomic_fetch_add(turn, 1);
+    }
+}
+";
+
+#[test]
+fn a_group_that_waits_for_the_host_yields_its_thread() {
+    for (build, program) in programs(SPIN) {
+        let (flag, output) = (Memory::new(64), Memory::new(256));
+        let launch = Launch::new(&program, "wait", 64, 64)
+            .buffer(&flag)
+            .buffer(&output);
+        launch.with_dispatch(|dispatch| {
+            let mut arena = Arena::new();
+            let first = run_group(dispatch, [0, 0, 0], &mut arena, 0).expect("no fault");
+            let GroupOutcome::Yield { group, .. } = first else {
+                panic!("{build:?}: did not wait")
+            };
+            // Another thread can take the group over once the host has spoken.
+            flag.poke(1, 42);
+            flag.poke(0, 1);
+            let outcome = std::thread::scope(|scope| {
+                scope
+                    .spawn(|| resume_group(dispatch, group, &mut Arena::new()))
+                    .join()
+                    .expect("thread")
+            });
+            assert!(
+                matches!(outcome, Ok(GroupOutcome::Done)),
+                "{build:?}: {outcome:?}"
+            );
+        });
+        assert_eq!(output.values::<i32>(64), [42; 64], "{build:?}");
+    }
+}
+
+#[test]
+fn waves_of_a_group_can_wait_for_each_other() {
+    for (build, program) in programs(SPIN) {
+        let (turn, output) = (Memory::new(64), Memory::new(256));
+        let launch = Launch::new(&program, "neighbours", 256, 256)
+            .buffer(&turn)
+            .buffer(&output);
+        launch.run().unwrap_or_else(|fault| panic!("{build:?}: {fault}"));
+        assert_eq!(output.values::<i32>(4), [3, 2, 1, 0], "{build:?}");
+    }
+}
+
+#[test]
+fn a_dispatch_can_be_stopped() {
+    for (build, program) in programs(SPIN) {
+        let (flag, output) = (Memory::new(64), Memory::new(256));
+        let launch = Launch::new(&program, "wait", 64, 64)
+            .buffer(&flag)
+            .buffer(&output);
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| launch.run());
+            launch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert_eq!(running.join().expect("thread"), Err(Fault::Stopped), "{build:?}");
+        });
+    }
+}
+
+#[test]
+fn memory_that_vanishes_under_a_kernel_is_a_fault() {
+    for (build, program) in programs(BASICS) {
+        // SAFETY: a fresh anonymous mapping.
+        let page = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                4096,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        } as u64;
+        program.space.map(page, 4096, Access::READ_WRITE);
+        let input = Memory::new(4096);
+        let launch = Launch::new(&program, "add", 64, 64)
+            .buffer(&input)
+            .buffer(&input)
+            .arg(Arg::Pointer(page));
+        match launch.run() {
+            Err(Fault::Memory {
+                address,
+                write: true,
+                reason: MemoryReason::HostUnmapped,
+                ..
+            }) => {
+                assert!((page..page + 256).contains(&address), "{build:?}: {address:#x}");
+            }
+            other => panic!("{build:?}: {other:?}"),
+        }
+    }
+}
+
+const MATRIX: &str = r"
+typedef float float4_ __attribute__((ext_vector_type(4)));
+typedef float float16_ __attribute__((ext_vector_type(16)));
+// One wave: c = a * b with 32x32x2 and 16x16x4 steps.
+kernel void mfma32(global const float *a, global const float *b, global float *c, int depth) {
+    int l = get_local_id(0);
+    float16_ sum = 0;
+    for (int k = 0; k < depth; k += 2)
+        sum = __builtin_amdgcn_mfma_f32_32x32x2f32(a[(l % 32) * depth + k + l / 32], b[(k + l / 32) * 32 + l % 32], sum, 0, 0, 0);
+    for (int r = 0; r < 16; r++) c[(8 * (r / 4) + 4 * (l / 32) + r % 4) * 32 + l % 32] = sum[r];
+}
+kernel void mfma16(global const float *a, global const float *b, global float *c, int depth) {
+    int l = get_local_id(0);
+    float4_ sum = 0;
+    for (int k = 0; k < depth; k += 4)
+        sum = __builtin_amdgcn_mfma_f32_16x16x4f32(a[(l % 16) * depth + k + l / 16], b[(k + l / 16) * 16 + l % 16], sum, 0, 0, 0);
+    for (int r = 0; r < 4; r++) c[(4 * (l / 16) + r) * 16 + l % 16] = sum[r];
+}
+";
+
+#[test]
+fn matrix_instructions_multiply_matrices() {
+    const DEPTH: usize = 24;
+    for target in [Target::Gfx908, Target::Gfx90a] {
+        let Some(object) = compile(MATRIX, Build::new(target, "-O2")) else {
+            return;
+        };
+        let program = Program::load(&object, target);
+        for (kernel, size) in [("mfma32", 32), ("mfma16", 16)] {
+            // Small integers: every order of summation gives the same result.
+            let a: Vec<f32> = (0..size * DEPTH).map(|i| ((i * 7 % 13) as f32) - 6.0).collect();
+            let b: Vec<f32> = (0..size * DEPTH).map(|i| ((i * 5 % 11) as f32) - 5.0).collect();
+            let (a_memory, b_memory, c_memory) =
+                (Memory::of(&a), Memory::of(&b), Memory::new(4 * size * size));
+            let launch = Launch::new(&program, kernel, 64, 64)
+                .buffer(&a_memory)
+                .buffer(&b_memory)
+                .buffer(&c_memory);
+            launch
+                .arg(Arg::U32(DEPTH as u32))
+                .run()
+                .unwrap_or_else(|fault| panic!("{target}: {fault}"));
+            let c: Vec<f32> = c_memory.values(size * size);
+            for i in 0..size {
+                for j in 0..size {
+                    let expected: f32 = (0..DEPTH).map(|k| a[i * DEPTH + k] * b[k * size + j]).sum();
+                    assert_eq!(c[i * size + j], expected, "{target} {kernel} at {i}, {j}");
+                }
+            }
         }
     }
 }

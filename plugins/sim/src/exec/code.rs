@@ -48,7 +48,7 @@ impl Chunk {
         let slot = index
             .checked_sub(FIXED)
             .map_or(index, |extra| self.owners[extra].into());
-        self.base + 4 * slot as u64
+        self.base.wrapping_add(4 * slot as u64)
     }
 
     /// The mnemonic of the instruction at an address, if it is one that cannot be executed.
@@ -67,7 +67,7 @@ impl Chunk {
         let mut idle = [false; FIXED];
         for (slot, idle) in idle.iter_mut().enumerate().take(SLOTS) {
             let at = 4 * slot;
-            let pc = base + at as u64;
+            let pc = base.wrapping_add(at as u64);
             if at + 4 > readable {
                 ops.push(linked(control::end_of_code, 0, slot));
                 continue;
@@ -112,7 +112,7 @@ impl Chunk {
         for over in 0..FIXED - SLOTS {
             ops.push(linked(
                 control::next_chunk,
-                base + CHUNK_BYTES + 4 * over as u64,
+                base.wrapping_add(CHUNK_BYTES + 4 * over as u64),
                 SLOTS + over,
             ));
         }
@@ -158,11 +158,11 @@ fn fetch(base: u64, space: &AddressSpace) -> (Vec<u8>, usize) {
     let mut bytes = vec![0; wanted];
     let mut readable = 0;
     while readable < wanted {
-        let at = base + readable as u64;
+        let at = base.wrapping_add(readable as u64);
         let Some(mapping) = space.find(at).filter(|mapping| mapping.access.execute) else {
             break;
         };
-        let end = usize::try_from(mapping.end - base).map_or(wanted, |end| end.min(wanted));
+        let end = usize::try_from(mapping.end.wrapping_sub(base)).map_or(wanted, |end| end.min(wanted));
         if guard::read_bytes(&mut bytes[readable..end], at).is_err() {
             break;
         }
@@ -216,7 +216,7 @@ impl CodeCache {
         let before = chunks.len();
         let end = start.saturating_add(bytes);
         // An instruction may reach into the next chunk.
-        chunks.retain(|base, _| base + CHUNK_BYTES + LONGEST as u64 <= start || *base >= end);
+        chunks.retain(|base, _| base.saturating_add(CHUNK_BYTES + LONGEST as u64) <= start || *base >= end);
         if chunks.len() != before {
             self.version.fetch_add(1, Ordering::Release);
         }

@@ -2,7 +2,7 @@
 
 use super::mode::Mode;
 use super::op::{Flow, Handler, Op};
-use super::slot::{EXECZ, LDS_DIRECT, LITERAL, M0, SCC, VCCZ};
+use super::slot::{EXEC, EXECZ, LDS_DIRECT, LITERAL, M0, SCC, VCCZ};
 use super::sop::slot;
 use super::wave::{Stop, Wave};
 
@@ -70,6 +70,69 @@ pub(crate) static JUMPS: &[(&str, Handler)] = &[
     }),
 ];
 
+/// Forks and joins of divergent control flow. The payload is the address after the instruction.
+pub(crate) static FORKS: &[(&str, Handler)] = &[
+    ("s_cbranch_g_fork", |w, op| {
+        let target = w.s64(slot(op.b));
+        fork(w, op, target)
+    }),
+    ("s_cbranch_i_fork", |w, op| {
+        let target = op.x.wrapping_add_signed(4 * i64::from(op.f as i32));
+        fork(w, op, target)
+    }),
+    ("s_cbranch_join", |w, op| {
+        let depth = w.mode().0 >> 29;
+        if depth == w.s[slot(op.a)] & 7 {
+            return Flow::Next;
+        }
+        let depth = depth.wrapping_sub(1) & 7;
+        set_depth(w, depth);
+        let at = 4 * depth as usize;
+        let exec = w.s64(at);
+        w.set_s64(EXEC, exec);
+        w.pc = w.s64(at + 2);
+        Flow::Far
+    }),
+];
+
+/// Splits the wave: the smaller half of its lanes goes first, the other half waits on the stack that
+/// MODE's top bits index, in SGPRs.
+fn fork(wave: &mut Wave, op: &Op, target: u64) -> Flow {
+    let (exec, condition) = (wave.exec(), wave.s64(slot(op.a)));
+    let (pass, fail) = (exec & condition, exec & !condition);
+    if pass == exec {
+        wave.pc = target;
+        return Flow::Far;
+    }
+    if fail == exec {
+        return Flow::Next;
+    }
+    let depth = wave.mode().0 >> 29;
+    let fail_first = fail.count_ones() < pass.count_ones();
+    let (now, later, waiting) = if fail_first {
+        (fail, target, pass)
+    } else {
+        (pass, op.x, fail)
+    };
+    let at = 4 * depth as usize;
+    wave.set_s64(at, waiting);
+    wave.set_s64(at + 2, later);
+    set_depth(wave, (depth + 1) & 7);
+    wave.set_s64(EXEC, now);
+    if fail_first {
+        Flow::Next
+    } else {
+        wave.pc = target;
+        Flow::Far
+    }
+}
+
+/// Sets MODE.CSP.
+fn set_depth(wave: &mut Wave, depth: u32) {
+    let mode = Mode(wave.mode().0 & 0x1fff_ffff | depth << 29);
+    wave.set_mode(mode);
+}
+
 /// Instructions that order or hint: nothing here is out of order.
 pub(crate) static IDLE: &[&str] = &[
     "s_nop",
@@ -87,6 +150,8 @@ pub(crate) static IDLE: &[&str] = &[
     "s_dcache_wb_vol",
     "s_dcache_discard",
     "s_dcache_discard_x2",
+    "s_atc_probe",
+    "s_atc_probe_buffer",
     "buffer_wbl2",
     "buffer_invl2",
     "buffer_wbinvl1",
@@ -123,8 +188,8 @@ pub(crate) static OTHERS: &[(&str, Handler)] = &[
         Flow::Fault
     }),
     ("s_set_gpr_idx_off", |w, _| {
-        w.indexing = false;
         w.set_mode(Mode(w.mode().0 & !INDEXING));
+        w.careful = w.mode().0 & SKIPPING != 0;
         Flow::Indexing
     }),
     ("s_set_gpr_idx_mode", |w, op| {
@@ -135,13 +200,21 @@ pub(crate) static OTHERS: &[(&str, Handler)] = &[
         w.set_s64(LITERAL, op.x);
         let index = w.s[slot(op.a)] & 0xff;
         w.s[M0] = w.s[M0] & 0xffff_0f00 | index | (op.f & 15) << 12;
-        w.indexing = true;
         w.set_mode(Mode(w.mode().0 | INDEXING));
+        w.careful = true;
         Flow::Indexing
     }),
     ("s_set_gpr_idx_idx", |w, op| {
         w.set_s64(LITERAL, op.x);
         w.s[M0] = w.s[M0] & 0xffff_ff00 | w.s[slot(op.a)] & 0xff;
+        Flow::Indexing
+    }),
+    ("s_setvskip", |w, op| {
+        w.set_s64(LITERAL, op.x);
+        let bit = w.s[slot(op.b)] & 31;
+        let skip = w.s[slot(op.a)] >> bit & 1;
+        w.set_mode(Mode(w.mode().0 & !SKIPPING | skip << 28));
+        w.careful = w.mode().0 & (INDEXING | SKIPPING) != 0;
         Flow::Indexing
     }),
     ("s_getreg_b32", |w, op| {
@@ -155,7 +228,9 @@ pub(crate) static OTHERS: &[(&str, Handler)] = &[
 ];
 
 /// MODE.GPR_IDX_EN.
-const INDEXING: u32 = 1 << 27;
+pub(crate) const INDEXING: u32 = 1 << 27;
+/// MODE.VSKIP: vector instructions do nothing.
+pub(crate) const SKIPPING: u32 = 1 << 28;
 
 /// Number, first bit and unshifted mask of the field that a hardware register immediate names.
 fn register_field(immediate: u32) -> (u32, u32, u32) {
@@ -197,6 +272,11 @@ fn set_register(wave: &mut Wave, op: &Op) -> Flow {
         1 => {
             let mode = Mode(insert(wave.mode().0));
             wave.set_mode(mode);
+            let careful = mode.0 & (INDEXING | SKIPPING) != 0;
+            if careful != wave.careful {
+                wave.careful = careful;
+                return Flow::Indexing;
+            }
         }
         3 => wave.hwreg.trapsts = insert(wave.hwreg.trapsts),
         _ => {}

@@ -342,7 +342,7 @@ fn count<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let address = u64::from(wave.s[M0] & 0xffff) + op.x;
     let old = wave.env.lds.read32(address);
     let active = lanes.count_ones();
-    let new = if op.e == 1 {
+    let new = if op.e & 1 != 0 {
         old.wrapping_sub(active)
     } else {
         old.wrapping_add(active)

@@ -323,7 +323,8 @@ pub(crate) fn class(bits: u64, mantissa: u32, exponent: u32) -> u32 {
 
 /// `v_div_scale_f32`: numerator or denominator (`s0`), scaled so that the division steps cannot
 /// overflow or lose bits, and whether the result must be scaled back. `s1` is the denominator, `s2` the
-/// numerator.
+/// numerator. The manual scales the denominator up where both its reciprocal and the quotient are
+/// denormal; that would overflow, and only down makes the division come out right.
 #[inline(always)]
 pub(crate) fn div_scale32(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
     let exponent = |value: f32| (value.to_bits() >> 23 & 0xff) as i32;
@@ -331,6 +332,7 @@ pub(crate) fn div_scale32(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
     let is_denominator = s0.to_bits() == s1.to_bits();
     let is_numerator = s0.to_bits() == s2.to_bits();
     let up = |value| ldexp32(value, 64);
+    let down = |value| ldexp32(value, -64);
     if s2 == 0.0 || s1 == 0.0 {
         return (f32::NAN, false);
     }
@@ -344,10 +346,10 @@ pub(crate) fn div_scale32(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
     let reciprocal_denormal = denormal((1.0 / f64::from(s1)) as f32);
     let quotient_denormal = denormal((f64::from(s2) / f64::from(s1)) as f32);
     if reciprocal_denormal && quotient_denormal {
-        return (if is_denominator { up(s0) } else { s0 }, true);
+        return (if is_denominator { down(s0) } else { s0 }, true);
     }
     if reciprocal_denormal {
-        return (ldexp32(s0, -64), false);
+        return (down(s0), false);
     }
     if quotient_denormal {
         return (if is_numerator { up(s0) } else { s0 }, true);
@@ -366,6 +368,7 @@ pub(crate) fn div_scale64(s0: f64, s1: f64, s2: f64) -> (f64, bool) {
     let is_denominator = s0.to_bits() == s1.to_bits();
     let is_numerator = s0.to_bits() == s2.to_bits();
     let up = |value| ldexp64(value, 128);
+    let down = |value| ldexp64(value, -128);
     if s2 == 0.0 || s1 == 0.0 {
         return (f64::NAN, false);
     }
@@ -378,10 +381,10 @@ pub(crate) fn div_scale64(s0: f64, s1: f64, s2: f64) -> (f64, bool) {
     let reciprocal_denormal = denormal(1.0 / s1);
     let quotient_denormal = denormal(s2 / s1);
     if reciprocal_denormal && quotient_denormal {
-        return (if is_denominator { up(s0) } else { s0 }, true);
+        return (if is_denominator { down(s0) } else { s0 }, true);
     }
     if reciprocal_denormal {
-        return (ldexp64(s0, -128), false);
+        return (down(s0), false);
     }
     if quotient_denormal {
         return (if is_numerator { up(s0) } else { s0 }, true);

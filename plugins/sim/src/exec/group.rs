@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
 use super::code::{Chunk, ChunkLookup};
+use super::control::{INDEXING, SKIPPING};
 use super::dispatch::{Dispatch, Fault, Step};
 use super::launch::{launch, GroupShape};
 use super::memory::View;
@@ -279,7 +280,7 @@ impl Turn<'_> {
                 return Err(Fault::EndOfCode { pc: wave.pc });
             }
             let chunk = lookup.get(wave.pc, self.dispatch.space);
-            let exit = if self.observed || wave.indexing {
+            let exit = if self.observed || wave.careful {
                 self.run_chunk::<true>(wave, chunk)?
             } else {
                 self.run_chunk::<false>(wave, chunk)?
@@ -290,8 +291,8 @@ impl Turn<'_> {
         }
     }
 
-    /// Runs the wave until it leaves the chunk (`None`) or gives up its turn. `CAREFUL` loops observe and
-    /// apply relative indexing.
+    /// Runs the wave until it leaves the chunk (`None`) or gives up its turn. `CAREFUL` loops observe,
+    /// apply relative indexing, and skip.
     #[inline(always)]
     fn run_chunk<const CAREFUL: bool>(
         &mut self,
@@ -329,7 +330,10 @@ impl Turn<'_> {
                 exec: wave.exec(),
             });
         }
-        if wave.indexing && op.e & flag::VALU != 0 {
+        let mode = wave.mode().0;
+        if mode & SKIPPING != 0 && op.e & flag::VECTOR != 0 {
+            Flow::Next
+        } else if mode & INDEXING != 0 && op.e & flag::VALU != 0 {
             call(wave, &indexed(wave, op))
         } else {
             call(wave, op)

@@ -49,7 +49,7 @@ pub(crate) fn launch(
     let kernel = &dispatch.descriptor;
     wave.s[..128].fill(0);
     wave.scc = false;
-    wave.indexing = false;
+    wave.careful = false;
     wave.stop = None;
     wave.set_mode(Mode(kernel.mode()));
     wave.pc = dispatch.kernel_object.wrapping_add_signed(kernel.entry_offset);

@@ -12,7 +12,7 @@ use super::mubuf;
 use super::op::{flag, Handler, Op, Versions};
 use super::slot::{self, SCALAR};
 use super::valu::{is_scalar, Shape, SHAPED};
-use super::{ds, flat, flat_atomic, lane, smem, sop, vop1, vop2, vop3, vop3p, vopc};
+use super::{ds, flat, flat_atomic, format_access, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p, vopc};
 use crate::isa::{Family, Inst, Operand, Row};
 
 /// Where an instruction is.
@@ -57,7 +57,7 @@ static BRANCHES: LazyLock<HashMap<&'static str, Handler>> =
     LazyLock::new(|| control::BRANCHES.iter().copied().collect());
 
 static JUMPS: LazyLock<HashMap<&'static str, Handler>> =
-    LazyLock::new(|| control::JUMPS.iter().copied().collect());
+    LazyLock::new(|| control::JUMPS.iter().chain(control::FORKS).copied().collect());
 
 /// Half operations of GFX9 that keep the half of their destination that they do not write; all others
 /// clear it.
@@ -85,14 +85,17 @@ pub fn is_implemented(row: &Row) -> bool {
         }
         Family::Smem => smem::handler(name, false).is_some(),
         Family::Vop1 | Family::Vop2 | Family::Vop3 | Family::Vopc | Family::Vop3p => {
-            LANE_BY_LANE.contains_key(compare_name(name).as_str()) || ACROSS_LANES.contains_key(name)
+            LANE_BY_LANE.contains_key(compare_name(name).as_str())
+                || ACROSS_LANES.contains_key(name)
+                || mfma::handler(name).is_some()
         }
         Family::Ds => ds::handler(name).is_some(),
         Family::Flat | Family::Global | Family::Scratch => {
             flat::handler(name).is_some() || flat_atomic::handler(name, false).is_some()
         }
-        Family::Mubuf => mubuf::handler(name, false).is_some(),
-        Family::Mtbuf | Family::Mimg | Family::Vintrp | Family::Exp => false,
+        Family::Mubuf => mubuf::handler(name, false).is_some() || format_access::handler(name).is_some(),
+        Family::Mtbuf => format_access::handler(name).is_some(),
+        Family::Mimg | Family::Vintrp | Family::Exp => false,
     }
 }
 
@@ -107,15 +110,26 @@ pub(crate) fn lower(inst: &Inst, place: Place) -> Option<Lowered> {
     if control::IDLE.contains(&name) {
         return Some(Lowered::Nothing);
     }
-    let op = match inst.row.family {
+    let mut op = match inst.row.family {
         Family::Sop1 | Family::Sop2 | Family::Sopc | Family::Sopk | Family::Sopp => scalar(inst, place)?,
         Family::Smem => scalar_memory(inst, place)?,
         Family::Vop1 | Family::Vop2 | Family::Vop3 | Family::Vopc | Family::Vop3p => vector(inst, place)?,
         Family::Ds => data_share(inst, place)?,
         Family::Flat | Family::Global | Family::Scratch => by_address(inst, place)?,
-        Family::Mubuf => buffer(inst, place)?,
-        Family::Mtbuf | Family::Mimg | Family::Vintrp | Family::Exp => return None,
+        Family::Mubuf | Family::Mtbuf => buffer(inst, place)?,
+        Family::Mimg | Family::Vintrp | Family::Exp => return None,
     };
+    let scalar_families = [
+        Family::Sop1,
+        Family::Sop2,
+        Family::Sopc,
+        Family::Sopk,
+        Family::Sopp,
+        Family::Smem,
+    ];
+    if !scalar_families.contains(&inst.row.family) {
+        op.e |= flag::VECTOR;
+    }
     if inst.src.iter().any(|operand| slot::needs_evaluation(*operand)) {
         Some(Lowered::Evaluated(op))
     } else {
@@ -168,7 +182,7 @@ fn address(operand: Operand, row: &Row, source: usize) -> u16 {
 fn scalar(inst: &Inst, place: Place) -> Option<Op> {
     let name = inst.row.name;
     let (codes, literal) = sources(inst);
-    let next = place.pc + u64::from(inst.size);
+    let next = place.pc.wrapping_add(inst.size.into());
     let filled = |run, x| Op {
         x,
         d: destination(inst.dst, inst.row),
@@ -240,6 +254,14 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
         }
         return Some(op);
     }
+    if let Some((versions, e)) = mfma::handler(name) {
+        return Some(Op {
+            x: mfma::payload(&inst.mods),
+            e,
+            run: version(versions, place.level),
+            ..op
+        });
+    }
     let entry = LANE_BY_LANE.get(compare_name(name).as_str())?;
     let forms = &entry.forms;
     let mask_slot =
@@ -310,7 +332,10 @@ fn by_address(inst: &Inst, place: Place) -> Option<Op> {
 
 fn buffer(inst: &Inst, place: Place) -> Option<Op> {
     let returns = inst.dst != Operand::None;
-    let (versions, e) = mubuf::handler(inst.row.name, returns)?;
+    let (versions, e) = match format_access::handler(inst.row.name) {
+        Some(found) => found,
+        None => mubuf::handler(inst.row.name, returns)?,
+    };
     if inst.mods.tfe {
         return None;
     }
@@ -324,6 +349,9 @@ fn buffer(inst: &Inst, place: Place) -> Option<Op> {
         if set {
             x |= bit;
         }
+    }
+    if inst.row.family == Family::Mtbuf {
+        x |= mubuf::bits::TYPED | u64::from(inst.mods.dfmt & 15) << 20 | u64::from(inst.mods.nfmt & 7) << 24;
     }
     Some(Op {
         x,

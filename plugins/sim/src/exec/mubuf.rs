@@ -19,6 +19,8 @@ pub(crate) mod bits {
     pub(crate) const OFFEN: u64 = 1 << 17;
     /// Loaded data go to LDS.
     pub(crate) const LDS: u64 = 1 << 18;
+    /// Bits 20 to 23 and 24 to 26 hold data and number format, instead of the descriptor.
+    pub(crate) const TYPED: u64 = 1 << 19;
 }
 
 /// The descriptor that the instruction names.

@@ -71,6 +71,8 @@ pub(crate) mod flag {
     pub(crate) const VALU: u16 = 1 << 15;
     /// A 16-bit operation that leaves the other half of its destination alone.
     pub(crate) const KEEP_HALF: u16 = 1 << 14;
+    /// A vector instruction, memory included: it can be skipped.
+    pub(crate) const VECTOR: u16 = 1 << 11;
     /// A compare that writes EXEC as well.
     pub(crate) const WRITES_EXEC: u16 = 1 << 13;
 }

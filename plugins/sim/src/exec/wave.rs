@@ -61,8 +61,8 @@ pub(crate) struct Wave {
     mode: Mode,
     /// Cache of [`Mode::plain`].
     pub(crate) plain: u8,
-    /// Whether vector operands are indexed through M0.
-    pub(crate) indexing: bool,
+    /// Whether MODE asks for relative VGPR indexing or for skipping vector instructions.
+    pub(crate) careful: bool,
     /// Where [`super::op::Flow::Far`] continues.
     pub(crate) pc: u64,
     /// Where [`super::op::Flow::Jump`] continues.
@@ -119,7 +119,7 @@ impl Wave {
             scc: false,
             mode: Mode(0),
             plain: 0,
-            indexing: false,
+            careful: false,
             pc: 0,
             jump: 0,
             stop: None,

@@ -30,6 +30,8 @@ pub struct Build {
     pub optimise: &'static str,
     /// Whether the device libraries are linked in.
     pub libraries: bool,
+    /// Whether division and square root are IEEE's and nothing is contracted.
+    pub exact: bool,
 }
 
 impl Build {
@@ -38,6 +40,7 @@ impl Build {
             target,
             optimise,
             libraries: true,
+            exact: false,
         }
     }
 
@@ -47,6 +50,10 @@ impl Build {
             .into_iter()
             .flat_map(|target| ["-O0", "-O3"].map(|optimise| Self::new(target, optimise)))
             .collect()
+    }
+
+    pub fn exact(self) -> Self {
+        Self { exact: true, ..self }
     }
 
     pub fn with_libraries(self) -> Self {
@@ -75,6 +82,9 @@ pub fn compile(source: &str, build: Build) -> Option<Vec<u8>> {
         .arg(format!("-mcpu={}", build.target))
         .arg(build.optimise)
         .args(["-Xclang", "-finclude-default-header"]);
+    if build.exact {
+        command.args(["-ffp-contract=off", "-cl-fp32-correctly-rounded-divide-sqrt"]);
+    }
     if build.libraries {
         let bitcode = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
         command.arg(format!("--rocm-device-lib-path={bitcode}"));
@@ -98,6 +108,45 @@ pub fn compile(source: &str, build: Build) -> Option<Vec<u8>> {
         drop(std::fs::remove_file(file));
     }
     Some(object)
+}
+
+/// Assembles text with LLVM. `None`, with a word on stderr, where there is no llvm-mc 15.
+pub fn assemble(text: &str, target: Target) -> Option<Vec<u32>> {
+    let mut child = match Command::new("llvm-mc-15")
+        .args(["-triple=amdgcn-amd-amdhsa", "-filetype=asm", "-show-encoding"])
+        .arg(format!("-mcpu={target}"))
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+    {
+        Ok(child) => child,
+        Err(error) => {
+            eprintln!("skipped: llvm-mc-15 cannot be run: {error}");
+            return None;
+        }
+    };
+    std::io::Write::write_all(&mut child.stdin.take().expect("stdin"), text.as_bytes())
+        .expect("assembly text");
+    let output = child.wait_with_output().expect("llvm-mc");
+    assert!(output.status.success(), "{text}");
+    let listing = String::from_utf8(output.stdout).expect("UTF-8");
+    let mut words = Vec::new();
+    for line in listing.lines() {
+        let Some((_, rest)) = line.split_once("encoding: [") else {
+            continue;
+        };
+        let bytes: Vec<u8> = rest
+            .trim_end_matches(']')
+            .split(',')
+            .map(|byte| u8::from_str_radix(byte.trim().trim_start_matches("0x"), 16).expect("hexadecimal"))
+            .collect();
+        words.extend(
+            bytes
+                .chunks_exact(4)
+                .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])),
+        );
+    }
+    Some(words)
 }
 
 /// Host memory that the device can use.
@@ -132,6 +181,13 @@ impl Memory {
 
     pub fn bytes(&self) -> u64 {
         (self.words.len() * 8) as u64
+    }
+
+    /// Stores a dword as another thread of the host would.
+    pub fn poke(&self, index: usize, value: u32) {
+        let cell = (self.address() + 4 * index as u64) as *const std::sync::atomic::AtomicU32;
+        // SAFETY: an aligned dword of this memory, which the engine accesses by assembly only.
+        unsafe { &*cell }.store(value, Ordering::SeqCst);
     }
 
     pub fn values<T: Copy + Default>(&self, count: usize) -> Vec<T> {
@@ -215,6 +271,36 @@ impl Program {
         let space = Arc::new(AddressSpace::new());
         space.map(image.address(), image.bytes(), Access::ALL);
         install_fault_handler().expect("fault handler");
+        Self {
+            target,
+            image,
+            base,
+            kernels,
+            space,
+            code: Arc::new(CodeCache::new(target, level)),
+        }
+    }
+
+    /// A kernel named `raw` made of instruction words, with everything that a descriptor can ask for.
+    pub fn raw(words: &[u32], target: Target, level: Level) -> Self {
+        let mut descriptor = [0u32; 64];
+        descriptor[0] = 4096;
+        descriptor[4] = 256;
+        descriptor[12] = 0x00af_0000 | 0x3ff;
+        descriptor[13] = 0x1f8d | 15 << 1;
+        descriptor[14] = 0x7f;
+        let all: Vec<u32> = descriptor.iter().chain(words).copied().collect();
+        let mut image = Memory::new(4 * all.len() + 8192);
+        let base = image.address().next_multiple_of(4096);
+        let shift = (base - image.address()) as usize;
+        let bytes = image_bytes(&mut image);
+        for (word, to) in all.iter().zip(bytes[shift..].chunks_exact_mut(4)) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        let space = Arc::new(AddressSpace::new());
+        space.map(image.address(), image.bytes(), Access::ALL);
+        install_fault_handler().expect("fault handler");
+        let kernels = HashMap::from([("raw".to_owned(), base)]);
         Self {
             target,
             image,

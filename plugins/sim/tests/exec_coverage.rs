@@ -1,0 +1,43 @@
+//! How much of each target's instruction set the engine executes. `cargo test -p hansa-sim --test
+//! exec_coverage -- --nocapture` prints what is missing.
+
+use std::collections::BTreeSet;
+
+use hansa_sim::exec::is_implemented;
+use hansa_sim::isa::{rows_of, Family, Target};
+
+/// Encodings and mnemonics that only graphics, or privileged code, uses.
+fn is_for_compute(family: Family, name: &str) -> bool {
+    !matches!(family, Family::Vintrp | Family::Exp)
+        && !name.starts_with("v_interp_")
+        && !name.starts_with("s_rfe")
+        && !["ds_ordered_count", "v_screen_partition_4se_b32"].contains(&name)
+}
+
+fn missing(target: Target) -> (usize, BTreeSet<(&'static str, &'static str)>) {
+    let rows: Vec<_> = rows_of(target)
+        .filter(|row| is_for_compute(row.family, row.name))
+        .collect();
+    let missing = rows
+        .iter()
+        .filter(|row| !is_implemented(row))
+        .map(|row| (row.family.name(), row.name))
+        .collect();
+    (rows.len(), missing)
+}
+
+#[test]
+fn only_images_and_global_wave_sync_are_missing() {
+    for target in Target::ALL {
+        let (all, missing) = missing(target);
+        println!(
+            "{target}: {} of {all} rows; missing {missing:?}",
+            all - missing.len()
+        );
+        let others: Vec<_> = missing
+            .into_iter()
+            .filter(|(family, name)| *family != "MIMG" && !name.starts_with("ds_gws_"))
+            .collect();
+        assert!(others.is_empty(), "{target}: {others:?}");
+    }
+}
