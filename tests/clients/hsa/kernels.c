@@ -65,18 +65,20 @@ static size_t element_size(enum type type)
     abort();
 }
 
-static void fill_element(const struct argument *a, size_t i, void *at)
+static void fill_element(const struct argument *a, void *at)
 {
     uint64_t bits = 0;
     switch (a->fill) {
     case ZERO: break;
     case ONES: bits = UINT64_MAX; break;
-    case COUNTING: bits = i; break;
     case ANY:
         bits = a->type == F32 ? any_float() : a->type == F64 ? any_double() : (uint64_t)random_u32() << 32 | random_u32();
         break;
-    case BETWEEN: {
+    case BETWEEN:
+    case WHOLE: {
         double value = random_between(a->low, a->high);
+        if (a->fill == WHOLE)
+            value = floor(value);
         if (a->type == F64) {
             memcpy(&bits, &value, 8);
         } else if (a->type == F32) {
@@ -189,7 +191,7 @@ static struct buffer make_buffer(const struct argument *a, bool vram)
     b.host = malloc(b.padded);
     NEED(b.host != NULL);
     for (size_t i = 0; i < a->count; i++)
-        fill_element(a, i, b.host + i * element_size(a->type));
+        fill_element(a, b.host + i * element_size(a->type));
     memset(b.host + b.size, 0xa5, GUARD);
     b.shared = pool_alloc(cpu->fine, b.padded);
     memcpy(b.shared, b.host, b.padded);
