@@ -48,17 +48,13 @@ pub fn code_objects() -> &'static Path {
             let out = |level: &str| of.join(level);
             build(&[text(&out("O0")), target, "-O0"], None);
             build(&[text(&out("O3")), target, "-O3"], None);
-            // Version 2 has no way to say that a feature of the chip does not matter.
-            build(
-                &[
-                    text(&out("V2")),
-                    &without_replay(target),
-                    "-O1",
-                    "-mcode-object-version=2",
-                ],
-                Some(OF_ALL_VERSIONS),
-            );
-            for version in ["3", "5"] {
+            // Versions 2 and 3 cannot say that a feature of the chip does not matter, so they name the agents' settings.
+            // Version 2 is older than the chips with error correction, and has no word for it.
+            let correction = if target == "gfx900" { "" } else { ":sramecc+" };
+            let settled = format!("{target}{correction}:xnack-");
+            let versions = [("2", &*settled), ("3", &settled), ("5", target)];
+            let skipped = usize::from(target != "gfx900");
+            for (version, target) in &versions[skipped..] {
                 let option = format!("-mcode-object-version={version}");
                 let level = format!("V{version}");
                 build(
@@ -69,11 +65,6 @@ pub fn code_objects() -> &'static Path {
         }
         dir
     })
-}
-
-/// The target with its retry of page faults off, as the agents have it.
-fn without_replay(target: &str) -> String {
-    format!("{target}:xnack-")
 }
 
 /// The object with all kernels compiled for the host, for a C program that wants the expected values.
