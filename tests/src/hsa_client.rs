@@ -56,11 +56,20 @@ fn compile(name: &str) -> PathBuf {
     let sources = repository().join("tests/clients/hsa");
     let program = scratch_dir("clients").join(name);
     let mut client = Client::new("gcc", "c", "c11");
-    let options = ["-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror"];
     let libraries = format!("-L{}", libraries().display());
-    for option in options
-        .into_iter()
-        .chain([libraries.as_str(), "-lhsa-runtime64", "-pthread", "-lm"])
+    let warnings = ["-Wall", "-Wextra", "-Werror"];
+    // The libraries stand before the source, so the linker must not judge yet whether they are needed.
+    let linking = [
+        "-Wl,--no-as-needed",
+        &libraries,
+        "-lhsa-runtime64",
+        "-pthread",
+        "-lm",
+    ];
+    for option in ["-D_GNU_SOURCE", "-g", "-O1"]
+        .iter()
+        .chain(&warnings)
+        .chain(&linking)
     {
         client = client.argument(option);
     }
