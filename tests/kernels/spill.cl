@@ -19,6 +19,26 @@ __kernel void private_array(__global const uint *in, __global uint *out)
 }
 HOST_ENTRY(private_array, PTR(0), PTR(1))
 
+/* Small enough for registers, which are then chosen by a computed number, one lane after the other or all alike. */
+__kernel void small_array(__global const uint *in, __global uint *out, uint shift)
+{
+    uint bins[8];
+    size_t i = get_global_id(0);
+    uint seed = in[i];
+    for (uint k = 0; k < 8; k++)
+        bins[k] = k * seed + 1;
+    for (uint k = 0; k < 20; k++) {
+        seed = seed * 1664525u + 1013904223u;
+        bins[seed >> 29] += bins[(seed >> 10) & 7] ^ k;
+        bins[(k + shift) & 7] ^= bins[(k * shift) & 7] << 1;
+    }
+    uint sum = 0;
+    for (uint k = 0; k < 8; k++)
+        sum = sum * 33 + bins[k];
+    out[i] = sum;
+}
+HOST_ENTRY(small_array, PTR(0), PTR(1), VAL(2, uint))
+
 #ifdef __OPENCL_C_VERSION__
 #define FEW_REGISTERS __attribute__((amdgpu_num_vgpr(24)))
 #define UNROLL _Pragma("unroll")

@@ -57,6 +57,8 @@ const struct test_case test_cases[] = {
       .arguments = { OUTPUT(U32, 96 * 96), U(96), F(0.03f) } },
     { "private_array", "spill", { "private_array" }, LINE(M, 128),
       .arguments = { ANY_IN(U32, M), OUTPUT(U32, M) } },
+    { "small_array", "spill", { "small_array" }, LINE(M, 64),
+      .arguments = { ANY_IN(U32, M), OUTPUT(U32, M), U(3) } },
     { "spill", "spill", { "spill" }, LINE(M, 64),
       .arguments = { ANY_IN(U32, M), OUTPUT(U32, M), U(9) } },
     { "calls", "calls", { "calls" }, LINE(M, 256),
