@@ -1,4 +1,5 @@
 //! End-to-end tests: C clients, virtual kernel devices, plugins.
 
+pub mod artifacts;
 pub mod c_client;
 pub mod c_type;

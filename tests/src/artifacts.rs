@@ -1,0 +1,79 @@
+//! What cargo built beside the running test: the runtime's library and the loadable plugins.
+//!
+//! `cargo test` builds a library that is only loaded at run time when something in its own package needs it, so a
+//! test that loads one asks cargo for it. Cargo does nothing when it is up to date.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::c_client::repository;
+
+/// The directory of the profile that the running test was built with, such as `target/debug`.
+#[must_use]
+pub fn profile_dir() -> &'static Path {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    DIR.get_or_init(|| {
+        let test = std::env::current_exe().expect("A running program has a path");
+        // target/PROFILE/deps/NAME
+        let dir = test.ancestors().nth(2);
+        dir.expect("A test lies two directories below its profile's")
+            .to_owned()
+    })
+}
+
+/// A directory for what tests make, kept between runs. It is made if it is not there.
+///
+/// # Panics
+///
+/// When it cannot be made.
+#[must_use]
+pub fn scratch_dir(name: &str) -> PathBuf {
+    let dir = profile_dir().join("hansa-tests").join(name);
+    std::fs::create_dir_all(&dir).expect("The target directory can be written");
+    dir
+}
+
+/// The packages whose libraries are loaded at run time.
+const LIBRARIES: [&str; 3] = ["hansa-capi", "hansa-sim-plugin", "hansa-amd-plugin"];
+
+/// Has cargo build the libraries, once per process, and gives the directory in which they lie.
+///
+/// # Panics
+///
+/// When they do not build.
+pub fn libraries() -> &'static Path {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        // Whoever has just built the whole workspace says so; the answer would be the same.
+        if std::env::var_os("HANSA_TESTS_BUILT").is_some() {
+            return;
+        }
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.current_dir(repository()).args(["build", "--quiet"]);
+        for package in LIBRARIES {
+            cargo.args(["-p", package]);
+        }
+        let profile = profile_dir().file_name().and_then(|name| name.to_str());
+        if let Some(profile) = profile.filter(|profile| *profile != "debug") {
+            cargo.args(["--profile", profile]);
+        }
+        if let Some(target) = profile_dir().parent() {
+            cargo.arg("--target-dir").arg(target);
+        }
+        // What the outer cargo says to its test programs is not meant for another build.
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy();
+            if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+                cargo.env_remove(&*name);
+            }
+        }
+        let status = cargo.status().expect("Cargo runs this test, so it can be run");
+        assert!(
+            status.success(),
+            "The libraries of {} do not build",
+            LIBRARIES.join(", ")
+        );
+    });
+    profile_dir()
+}
