@@ -43,3 +43,20 @@ __kernel void scatter_bytes(__global const uint *order, __global uchar *out, uin
     atomic_or((__global uint *)(out + (order[i] % count & ~3u)), 1u << (order[i] % 32));
 }
 HOST_ENTRY(scatter_bytes, PTR(0), PTR(1), VAL(2, uint))
+
+/* The same structures through group memory. */
+__kernel void quads_in_group(__global const struct quad *in, __global struct quad *out)
+{
+    LOCAL_ARRAY(struct quad, shared, 128);
+    uint me = (uint)get_local_id(0);
+    shared[me] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    struct quad left = shared[(me + 1) % 128], right = shared[(me * 5 + 3) % 128];
+    struct quad sum;
+    sum.x = left.x + right.y;
+    sum.y = left.y - right.x;
+    sum.z = left.z + right.w;
+    sum.w = left.w - right.z;
+    out[get_global_id(0)] = sum;
+}
+HOST_ENTRY_BARRIERS(quads_in_group, PTR(0), PTR(1))

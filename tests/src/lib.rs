@@ -3,3 +3,5 @@
 pub mod artifacts;
 pub mod c_client;
 pub mod c_type;
+pub mod hsa_client;
+pub mod kernels;

@@ -52,9 +52,9 @@ static void unknown_type(hsa_kernel_dispatch_packet_t *p) { set_type(p, 6); }
 static void wild_type(hsa_kernel_dispatch_packet_t *p) { set_type(p, 0xee); }
 static void no_dimensions(hsa_kernel_dispatch_packet_t *p) { p->setup = 0; }
 static void zero_group(hsa_kernel_dispatch_packet_t *p) { p->workgroup_size_x = 0; }
-static void zero_group_y(hsa_kernel_dispatch_packet_t *p) { p->workgroup_size_y = 0; }
+static void zero_group_y(hsa_kernel_dispatch_packet_t *p) { p->setup = 2, p->workgroup_size_y = 0; }
 static void zero_grid(hsa_kernel_dispatch_packet_t *p) { p->grid_size_x = 0; }
-static void zero_grid_z(hsa_kernel_dispatch_packet_t *p) { p->grid_size_z = 0; }
+static void zero_grid_z(hsa_kernel_dispatch_packet_t *p) { p->setup = 3, p->grid_size_z = 0; }
 static void large_group(hsa_kernel_dispatch_packet_t *p) { p->workgroup_size_x = 1025; }
 static void large_group_in_all(hsa_kernel_dispatch_packet_t *p)
 {

@@ -9,6 +9,7 @@
 
 #define ANY_IN(t, n) { .role = IN, .type = t, .count = n, .fill = ANY }
 #define RANGE_IN(t, n, from, to) { .role = IN, .type = t, .count = n, .fill = BETWEEN, .low = from, .high = to }
+#define WHOLE_IN(n) { .role = IN, .type = F32, .count = n, .fill = WHOLE, .low = -50, .high = 50 }
 #define OUTPUT(t, n) { .role = OUT, .type = t, .count = n, .fill = ONES }
 #define NEAR(t, n, ulp) { .role = OUT, .type = t, .count = n, .fill = ONES, .tolerance = ulp }
 #define CELLS(t, n) { .role = BOTH, .type = t, .count = n, .fill = ZERO }
@@ -84,6 +85,18 @@ const struct test_case test_cases[] = {
     { "halves", "convert", { "halves" }, LINE(M, 64),
       .arguments = { RANGE_IN(F16, M, -300, 300), RANGE_IN(F16, M, -40, 40), OUTPUT(F16, M * 4), RANGE_IN(F32, M, -9, 9),
                      OUTPUT(F16, M) } },
+    { "half_blocks", "narrow", { "half_blocks" }, LINE(1024, 64),
+      .arguments = { RANGE_IN(F16, 8192, -20, 20), RANGE_IN(F16, 8192, -2, 2), OUTPUT(F16, 8192) } },
+    { "shorts", "narrow", { "shorts" }, LINE(M, 64),
+      .arguments = { ANY_IN(U16, M), ANY_IN(U16, M), OUTPUT(U16, M * 12) } },
+    { "bytes", "narrow", { "bytes" }, LINE(M, 64),
+      .arguments = { ANY_IN(U8, M * 8), ANY_IN(U8, M * 8), OUTPUT(U32, M * 3) } },
+    { "matrix_16x16x4", "matrix", { "matrix_16x16x4" }, LINE(256, 64),
+      .arguments = { WHOLE_IN(256), WHOLE_IN(256), OUTPUT(F32, 1024) } },
+    { "matrix_32x32x2", "matrix", { "matrix_32x32x2" }, LINE(256, 64),
+      .arguments = { WHOLE_IN(256), WHOLE_IN(256), OUTPUT(F32, 4096) } },
+    { "matrix_bytes", "matrix", { "matrix_bytes" }, LINE(256, 64),
+      .arguments = { ANY_IN(U32, 256), ANY_IN(U32, 256), OUTPUT(U32, 1024) } },
     { "int64", "int64", { "int64" }, LINE(M, 64),
       .arguments = { ANY_IN(U64, M), ANY_IN(U64, M), OUTPUT(U64, M * 14) } },
     { "int64, small divisors", "int64", { "int64" }, LINE(M, 64),
@@ -99,11 +112,11 @@ const struct test_case test_cases[] = {
     { "cross_lane", "cross_lane", { "cross_lane" }, LINE(M, 128),
       .arguments = { ANY_IN(U32, M), OUTPUT(U32, M * 8) } },
     { "grid3d", "grid3d", { "grid3d" }, SPACE(37, 11, 7, 16, 4, 2), .versions = 1,
-      .arguments = { OUTPUT(U32, 37 * 11 * 7 * 18) } },
+      .arguments = { OUTPUT(U32, 37 * 11 * 7 * 17) } },
     { "grid3d, odd groups", "grid3d", { "grid3d" }, SPACE(13, 17, 5, 5, 3, 7),
-      .arguments = { OUTPUT(U32, 13 * 17 * 5 * 18) } },
+      .arguments = { OUTPUT(U32, 13 * 17 * 5 * 17) } },
     { "grid3d in two dimensions", "grid3d", { "grid3d" }, PLANE(65, 3, 64, 1),
-      .arguments = { OUTPUT(U32, 65 * 3 * 18) } },
+      .arguments = { OUTPUT(U32, 65 * 3 * 17) } },
     { "args", "args", { "args" }, LINE(65, 32),
       .arguments = { OF(signed char, -7), OF(uint8_t, 250), OF(int16_t, -30000), OF(uint16_t, 65000), OF(int32_t, -2000000000),
                      OF(uint32_t, 4000000000u), OF(int64_t, -5000000000000), OF(uint64_t, 9000000000000000000u), F(1.5f),
@@ -120,6 +133,8 @@ const struct test_case test_cases[] = {
       .arguments = { ANY_IN(F32, 70 * 50), OUTPUT(F32, 70 * 50), U(70), U(50) } },
     { "quads", "transpose", { "quads" }, LINE(M, 256),
       .arguments = { RANGE_IN(F32, M * 4, -100, 100), OUTPUT(F32, M * 4), ANY_IN(U32, M) } },
+    { "quads_in_group", "transpose", { "quads_in_group" }, LINE(1024, 128),
+      .arguments = { RANGE_IN(F32, 4096, -100, 100), OUTPUT(F32, 4096) } },
     { "scatter_bytes", "transpose", { "scatter_bytes" }, LINE(M, 256),
       .arguments = { ANY_IN(U32, M), CELLS(U8, 4096), U(4096) } },
     { "sort", "sort", { "sort" }, LINE(4 * 256, 256),

@@ -9,7 +9,7 @@
 
 enum role { NONE, IN, OUT, BOTH, VALUE, LOCAL };
 enum type { U8, U16, U32, U64, F16, F32, F64 };
-enum fill { ZERO, ONES, COUNTING, ANY, BETWEEN };
+enum fill { ZERO, ONES, ANY, BETWEEN, WHOLE };
 enum { MAX_ARGUMENTS = 14, MAX_RUNS = 3 };
 
 /* A buffer of `count` elements, a value of `size` bytes, or `size` bytes of group memory. Results are compared bit by bit

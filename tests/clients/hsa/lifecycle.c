@@ -47,8 +47,11 @@ struct usage {
     unsigned long kb;
 };
 
-static struct usage usage(void)
+/* A thread that was joined may be in /proc for a moment yet: waits until there are `threads`, at most two seconds. */
+static struct usage usage(unsigned threads)
 {
+    for (double end = seconds() + 2; entries("/proc/self/task") != threads && seconds() < end;)
+        pause_ms(1);
     return (struct usage){ entries("/proc/self/fd"), entries("/proc/self/task"), mappings(), resident_kb() };
 }
 
@@ -105,10 +108,10 @@ static void a_thousand_lives(const void *data)
         NEED(hsa_iterate_agents(nothing_to_do, &agents_seen) == HSA_STATUS_SUCCESS);
         NEED(hsa_shut_down() == HSA_STATUS_SUCCESS);
         if (i == 19) /* what is made once per process is there by now */
-            before = usage();
+            before = usage(1);
     }
     CHECK(agents_seen >= 2000 && agents_seen % 1000 == 0, "%u agents in a thousand lives", agents_seen);
-    check_usage(before, usage(), "after a thousand lives");
+    check_usage(before, usage(before.threads), "after a thousand lives");
 }
 
 /* A whole life: memory, code, a queue, a dispatch. Everything is left to the shut-down when `leave` is set. */
@@ -148,9 +151,9 @@ static void busy_lives(const void *data)
     for (int i = 0; i < 100; i++) {
         one_life(leave);
         if (i == 19)
-            before = usage();
+            before = usage(1);
     }
-    check_usage(before, usage(), leave ? "after lives that clean nothing up" : "after lives that clean up");
+    check_usage(before, usage(before.threads), leave ? "after lives that clean nothing up" : "after lives that clean up");
 }
 
 /* Objects that come and go within one life. */
@@ -171,9 +174,9 @@ static void objects_come_and_go(const void *data)
         NEED_OK(hsa_signal_destroy(signal));
         NEED_OK(hsa_queue_destroy(queue));
         if (i == 99)
-            before = usage();
+            before = usage(entries("/proc/self/task"));
     }
-    check_usage(before, usage(), "after 300 of every object");
+    check_usage(before, usage(before.threads), "after 300 of every object");
     CHECK_OK(hsa_shut_down());
 }
 

@@ -1,0 +1,82 @@
+//! The GPU kernels of `tests/kernels`, compiled for every target and for the host.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::artifacts::scratch_dir;
+use crate::c_client::repository;
+
+/// The GPUs that the kernels are compiled for.
+pub const TARGETS: [&str; 4] = ["gfx900", "gfx906", "gfx908", "gfx90a"];
+
+/// The kernels that are compiled for every version of the code object as well.
+const OF_ALL_VERSIONS: &str = "vector_add grid3d";
+
+fn build(arguments: &[&str], kernels: Option<&str>) {
+    let mut script = Command::new(repository().join("tests/kernels/build"));
+    script.args(arguments);
+    if let Some(kernels) = kernels {
+        script.env("KERNELS", kernels);
+    }
+    let output = script.output().expect("tests/kernels/build can be run");
+    assert!(
+        output.status.success(),
+        "tests/kernels/build {} failed:\n{}{}",
+        arguments.join(" "),
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("The target directory's path is UTF-8")
+}
+
+/// The directory with the code objects: `TARGET/LEVEL/NAME.co`, with the levels `O0`, `O3`, and `V2`, `V3`, `V5` for
+/// the versions of the code object. Compiled once per process, and only what is older than its source.
+///
+/// # Panics
+///
+/// When a kernel does not compile.
+pub fn code_objects() -> &'static Path {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    DIR.get_or_init(|| {
+        let dir = scratch_dir("kernels");
+        for target in TARGETS {
+            let of = dir.join(target);
+            let out = |level: &str| of.join(level);
+            build(&[text(&out("O0")), target, "-O0"], None);
+            build(&[text(&out("O3")), target, "-O3"], None);
+            // Versions 2 and 3 cannot say that a feature of the chip does not matter, so they name the agents' settings.
+            // Version 2 is older than the chips with error correction, and has no word for it.
+            let correction = if target == "gfx900" { "" } else { ":sramecc+" };
+            let settled = format!("{target}{correction}:xnack-");
+            let versions = [("2", &*settled), ("3", &settled), ("5", target)];
+            let skipped = usize::from(target != "gfx900");
+            for (version, target) in &versions[skipped..] {
+                let option = format!("-mcode-object-version={version}");
+                let level = format!("V{version}");
+                build(
+                    &[text(&out(&level)), target, "-O1", &option],
+                    Some(OF_ALL_VERSIONS),
+                );
+            }
+        }
+        dir
+    })
+}
+
+/// The object with all kernels compiled for the host, for a C program that wants the expected values.
+///
+/// # Panics
+///
+/// When a kernel does not compile.
+pub fn host_object() -> &'static Path {
+    static OBJECT: OnceLock<PathBuf> = OnceLock::new();
+    OBJECT.get_or_init(|| {
+        let dir = scratch_dir("kernels-host");
+        build(&["--host", text(&dir), "-O2"], None);
+        dir.join("host_kernels.o")
+    })
+}
