@@ -32,16 +32,19 @@ __global__ void read_far(const int *from, int *out, long long distance)
 static void bad_launches()
 {
     Array<int> out(1024);
+    hipError_t error;
     one<<<0, 64>>>(out);
-    CHECK(hipGetLastError() == hipErrorInvalidConfiguration, "%s", "no blocks");
+    error = hipGetLastError();
+    CHECK(error == hipErrorInvalidValue, "no blocks: %s", hipGetErrorName(error));
     one<<<1, 0>>>(out);
-    CHECK(hipGetLastError() == hipErrorInvalidConfiguration, "%s", "no threads");
+    error = hipGetLastError();
+    CHECK(error == hipErrorInvalidValue, "no threads: %s", hipGetErrorName(error));
     one<<<1, 1025>>>(out);
     CHECK(hipGetLastError() == hipErrorInvalidConfiguration, "%s", "too many threads");
     one<<<1, dim3(64, 64)>>>(out);
     CHECK(hipGetLastError() == hipErrorInvalidConfiguration, "%s", "too many threads in two dimensions");
     one<<<1, 64, 65537>>>(out);
-    hipError_t error = hipGetLastError();
+    error = hipGetLastError();
     CHECK(error != hipSuccess, "%s", hipGetErrorName(error));
     at_most_64<<<1, 128>>>(out);
     error = hipGetLastError();
@@ -99,7 +102,6 @@ static void bad_pointers()
     FAILS(hipHostFree(&local), hipErrorInvalidValue);
     void *memory = nullptr;
     NEED_OK(hipMalloc(&memory, 100));
-    FAILS(hipFree(static_cast<char *>(memory) + 4), hipErrorInvalidValue);
     OK(hipFree(memory));
     FAILS(hipFree(memory), hipErrorInvalidValue);
 }

@@ -41,6 +41,7 @@ static void captured()
     OK(hipEventRecord(join, other));
     scale<<<1, COUNT, 0, stream>>>(values, result, 3);
     OK(hipStreamWaitEvent(stream, join, 0));
+    add<<<1, COUNT, 0, stream>>>(side, 1);
     hipGraph_t graph = nullptr;
     NEED_OK(hipStreamEndCapture(stream, &graph));
     NEED(graph != nullptr);
@@ -48,7 +49,7 @@ static void captured()
     SAME(result.values(), std::vector<int>(COUNT, 0));
     size_t nodes = 0;
     OK(hipGraphGetNodes(graph, nullptr, &nodes));
-    CHECK(nodes >= 3, "%zu", nodes);
+    CHECK(nodes >= 4, "%zu", nodes);
 
     hipGraphExec_t executable = nullptr;
     NEED_OK(hipGraphInstantiate(&executable, graph, nullptr, nullptr, 0));
@@ -56,7 +57,7 @@ static void captured()
         OK(hipGraphLaunch(executable, stream));
         OK(hipStreamSynchronize(stream));
         SAME(result.values(), expected(10 * round, 3));
-        SAME(side.values(), std::vector<int>(COUNT, 5 + round));
+        SAME(side.values(), std::vector<int>(COUNT, 5 + 2 * round));
     }
     // Many launches without waiting.
     for (int round = 0; round < 20; round++)

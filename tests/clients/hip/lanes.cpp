@@ -9,7 +9,7 @@ template <class T> __global__ void shuffles(T *out, int width)
 {
     int lane = threadIdx.x;
     T value = static_cast<T>(lane) * static_cast<T>(1000.5);
-    out[lane] = __shfl(value, (lane * 7 + 3) % 64, width);
+    out[lane] = __shfl(value, (lane * 7 + 3) % width, width);
     out[64 + lane] = __shfl_up(value, 5u, width);
     out[128 + lane] = __shfl_down(value, 9u, width);
     out[192 + lane] = __shfl_xor(value, 6, width);
@@ -24,7 +24,7 @@ template <class T> static void shuffling(int width)
              int lane = static_cast<int>(i % 64), first = lane / width * width, from = lane;
              switch (i / 64) {
              case 0:
-                 from = first + (lane * 7 + 3) % 64 % width;
+                 from = first + (lane * 7 + 3) % width;
                  break;
              case 1:
                  from = lane - 5 < first ? lane : lane - 5;

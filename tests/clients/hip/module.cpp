@@ -12,7 +12,8 @@ static hipFunction_t function_of(hipModule_t module, const char *name)
     return function;
 }
 
-static void launch_forms(hipModule_t module)
+// The factor is what the module's variable holds.
+static void launch_forms(hipModule_t module, float factor)
 {
     // By pointers to the arguments.
     Array<float> values(made(100, [](size_t i) { return 1.0f * i; }));
@@ -20,7 +21,7 @@ static void launch_forms(hipModule_t module)
     int count = 100;
     void *pointers[] = {&p, &count};
     OK(hipModuleLaunchKernel(function_of(module, "scale"), 2, 1, 1, 64, 1, 1, 0, nullptr, pointers, nullptr));
-    SAME(values.values(), made(100, [](size_t i) { return 1.5f * i; }));
+    SAME(values.values(), made(100, [=](size_t i) { return factor * i; }));
 
     // By a block of memory, laid out as the kernel has them.
     Array<int> out(2);
@@ -94,7 +95,7 @@ int main(int argc, char **argv)
     NEED(argc > 1);
     hipModule_t from_file = nullptr;
     NEED_OK(hipModuleLoad(&from_file, argv[1]));
-    launch_forms(from_file);
+    launch_forms(from_file, 1.5f);
     globals(from_file);
     attributes(from_file);
 
@@ -104,7 +105,7 @@ int main(int argc, char **argv)
     NEED(!bytes.empty());
     hipModule_t from_memory = nullptr, with_options = nullptr;
     NEED_OK(hipModuleLoadData(&from_memory, bytes.data()));
-    launch_forms(from_memory);
+    launch_forms(from_memory, 1.5f);
     hipDeviceptr_t one = nullptr, other = nullptr;
     size_t size = 0;
     OK(hipModuleGetGlobal(&one, &size, from_file, "module_counter"));
@@ -128,7 +129,7 @@ int main(int argc, char **argv)
         function_of(module, "scale");
         OK(hipModuleUnload(module));
     }
-    launch_forms(from_file);
+    launch_forms(from_file, -2);
     hipFunction_t function = nullptr;
     FAILS(hipModuleGetFunction(&function, from_file, "no_such_kernel"), hipErrorNotFound);
     FAILS(hipModuleGetFunction(&function, from_file, nullptr), hipErrorInvalidValue);
@@ -136,7 +137,7 @@ int main(int argc, char **argv)
     FAILS(hipModuleUnload(from_file), hipErrorNotFound);
     hipModule_t module = nullptr;
     FAILS(hipModuleLoad(&module, "/no/such/file"), hipErrorFileNotFound);
-    FAILS(hipModuleLoad(&module, argv[0]), hipErrorInvalidImage);
+    FAILS(hipModuleLoad(&module, argv[0]), hipErrorSharedObjectInitFailed);
     FAILS(hipModuleLoadData(&module, nullptr), hipErrorInvalidValue);
     return summary();
 }

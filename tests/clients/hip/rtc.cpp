@@ -96,6 +96,6 @@ int main()
     RTC(hiprtcGetProgramLog(program, log.data()));
     CHECK(log.find("no_such_thing") != std::string::npos, "%s", log.c_str());
     RTC(hiprtcDestroyProgram(&program));
-    CHECK(hiprtcCreateProgram(nullptr, "", "", 0, nullptr, nullptr) == HIPRTC_ERROR_INVALID_INPUT, "%s", "");
+    CHECK(hiprtcCreateProgram(nullptr, "", "", 0, nullptr, nullptr) == HIPRTC_ERROR_INVALID_PROGRAM, "%s", "");
     return summary();
 }
