@@ -44,7 +44,8 @@ impl Runtime {
         self.memory.insert(Arc::new(Allocation {
             kind: AllocationKind::Locked,
             base: start,
-            host_base: start,
+            // What the program named; devices see whole pages around it.
+            host_base: address,
             requested: bytes,
             bytes: end - start,
             registrations,

@@ -243,6 +243,7 @@ impl Runtime {
             self.release(&allocation);
         }
         crate::signal::pool::observe_no_more();
+        crate::signal::pool::retire_all();
         self.extensions.lock().slots.clear();
         for driver in self.drivers.iter().rev() {
             // As above.

@@ -220,7 +220,11 @@ impl api::MemoryServices for Memory {
         Ok(api::PointerInfo {
             kind,
             global_flags: region.flags.bits(),
-            agent_base: allocation.base,
+            agent_base: if kind == pointer::LOCKED {
+                allocation.host_base
+            } else {
+                allocation.base
+            },
             host_base: allocation.host_base,
             bytes: if kind == pointer::LOCKED {
                 allocation.requested

@@ -167,6 +167,13 @@ pub fn retire(block: &'static Block) -> bool {
     true
 }
 
+/// Ends the program's hold on every signal: a runtime is going, and handles of it are stale from now on.
+pub(crate) fn retire_all() {
+    for index in 0..ARENA.committed_slots() {
+        retire(Block::at(ARENA.address_of(index)));
+    }
+}
+
 /// Gives a reference back; the last one frees the slot.
 pub fn release(block: &'static Block) {
     if block.is_shared() {

@@ -180,7 +180,8 @@ pub(crate) fn ldexp64(value: f64, n: i32) -> f64 {
     let n = n.clamp(-2200, 2200);
     // Split so that only the last factor can round: normalise, scale in range, then once more.
     if value == 0.0 || !value.is_finite() {
-        return value + value * 0.0;
+        // Zeros and infinities stay what they are; a signalling NaN becomes a quiet one.
+        return value * 1.0;
     }
     let exponent = frexp_exp64(value);
     let fraction = frexp_mant64(value);
@@ -505,6 +506,10 @@ mod tests {
         assert_eq!(ldexp64(1.5, -1075).to_bits(), 1);
         assert_eq!(ldexp64(f64::from_bits(1), 1074 + 1023), 2f64.powi(1023));
         assert_eq!(ldexp64(-1.0, 1024), f64::NEG_INFINITY);
+        assert_eq!(ldexp64(f64::INFINITY, -100), f64::INFINITY);
+        assert_eq!(ldexp64(f64::NEG_INFINITY, 100), f64::NEG_INFINITY);
+        assert_eq!(ldexp64(-0.0, 100).to_bits(), (-0.0f64).to_bits());
+        assert!(ldexp64(f64::NAN, 1).is_nan());
         // 0x1.8p0 * 2^-1074 is a tie between 1 and 2 units: to even.
         assert_eq!(ldexp64(1.5, -1074).to_bits(), 2);
         assert_eq!(ldexp64(1.25, -1073).to_bits(), 2);

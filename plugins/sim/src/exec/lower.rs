@@ -13,7 +13,7 @@ use super::op::{flag, Handler, Op, Versions};
 use super::slot::{self, SCALAR};
 use super::valu::{is_scalar, Shape, SHAPED};
 use super::{ds, flat, flat_atomic, format_access, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p, vopc};
-use crate::isa::{Family, Inst, Operand, Row};
+use crate::isa::{Family, Inst, Operand, Row, SlotKind};
 
 /// Where an instruction is.
 #[derive(Debug, Clone, Copy)]
@@ -183,13 +183,18 @@ fn scalar(inst: &Inst, place: Place) -> Option<Op> {
     let name = inst.row.name;
     let (codes, literal) = sources(inst);
     let next = place.pc.wrapping_add(inst.size.into());
+    // s_set_gpr_idx_on has its mask in the place of its second source.
+    let immediate = match inst.src[1] {
+        Operand::Int(mask) if inst.row.src[1].kind == SlotKind::Imm => mask,
+        _ => inst.imm,
+    };
     let filled = |run, x| Op {
         x,
         d: destination(inst.dst, inst.row),
         a: codes[0],
         b: codes[1],
         c: codes[2],
-        f: inst.imm as u32,
+        f: immediate as u32,
         ..blank(run)
     };
     if let Some(run) = BRANCHES.get(name) {
