@@ -53,12 +53,12 @@ fn vector_add(client: &Client, gpu: &Gpu, count: u32) -> Result<u32> {
     let vector = || client.allocate(region, bytes).map(<*mut c_void>::cast::<f32>);
     let (a, b, sum) = (vector()?, vector()?, vector()?);
     let input = |i: u32| ((i % 1000) as f32 * 0.5, (i % 77) as f32);
-    for i in 0..count {
-        let (x, y) = input(i);
-        // SAFETY: element `i` of an allocation of `count` numbers.
-        unsafe { a.add(i as usize).write(x) };
-        // SAFETY: as above.
-        unsafe { b.add(i as usize).write(y) };
+    // SAFETY: a zero-filled allocation of `count` numbers, which no device uses yet.
+    let first = unsafe { std::slice::from_raw_parts_mut(a, count as usize) };
+    // SAFETY: as above.
+    let second = unsafe { std::slice::from_raw_parts_mut(b, count as usize) };
+    for (i, (x, y)) in (0..count).zip(first.iter_mut().zip(second)) {
+        (*x, *y) = input(i);
     }
     let bytes = (kernel.kernarg_bytes as usize).max(size_of::<Arguments>());
     let arguments = client.allocate(region, bytes)?.cast::<Arguments>();
@@ -77,14 +77,13 @@ fn vector_add(client: &Client, gpu: &Gpu, count: u32) -> Result<u32> {
         start.elapsed().as_secs_f64() * 1e3
     );
     drop(queue);
-    let wrong = (0..count)
-        .filter(|&i| {
-            let (x, y) = input(i);
-            // SAFETY: element `i` of an allocation of `count` numbers, which the kernel has written.
-            let got = unsafe { sum.add(i as usize).read() };
-            got.to_bits() != (x + y).to_bits()
-        })
-        .count();
+    // SAFETY: an allocation of `count` numbers, which the kernel has written; it is done.
+    let sums = unsafe { std::slice::from_raw_parts(sum, count as usize) };
+    let is_right = |i: u32, got: &f32| {
+        let (x, y) = input(i);
+        got.to_bits() == (x + y).to_bits()
+    };
+    let wrong = (0..count).zip(sums).filter(|&(i, got)| !is_right(i, got)).count();
     for memory in [a.cast::<c_void>(), b.cast(), sum.cast(), arguments.cast()] {
         call!(client, hsa_memory_free_fn(memory))?;
     }

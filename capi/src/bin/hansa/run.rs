@@ -97,8 +97,8 @@ pub(crate) fn library() -> Result<PathBuf, String> {
 /// The directory of the runtime: beside this command, or in the library directory of its prefix.
 fn library_directory() -> Result<PathBuf, String> {
     let command = std::env::current_exe().map_err(|e| format!("cannot find this command's own path: {e}"))?;
-    let beside = command.parent().unwrap_or(Path::new("/")).to_path_buf();
-    let prefix = beside.parent().unwrap_or(Path::new("/")).to_path_buf();
+    let beside = command.parent().unwrap_or_else(|| Path::new("/")).to_path_buf();
+    let prefix = beside.parent().unwrap_or_else(|| Path::new("/")).to_path_buf();
     let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
     let places = [
         beside.clone(),
