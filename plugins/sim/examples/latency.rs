@@ -67,6 +67,13 @@ fn main() {
     };
     measure(&signal, 1000, Duration::ZERO, kernel);
     report("empty kernel", measure(&signal, 100_000, Duration::ZERO, kernel));
+    let mut submits = Vec::new();
+    measure(&signal, 30, Duration::from_millis(100), || {
+        let begun = Instant::now();
+        queue.dispatch(&program, signal.handle());
+        submits.push(begun.elapsed());
+    });
+    report("of that, on the ringing thread", submits);
     report(
         "empty kernel after 100 ms",
         measure(&signal, 30, Duration::from_millis(100), kernel),

@@ -21,7 +21,7 @@ pub(crate) use packet::KernelDispatch;
 pub(crate) use scratch::Room;
 
 use crate::device::Device;
-use crate::exec::AddressSpace;
+use crate::exec::{guard, AddressSpace};
 use crate::sched::Pool;
 use bell::Hung;
 use dma::DmaMachine;
@@ -88,6 +88,8 @@ pub(crate) struct Queue {
     pub(crate) device: Arc<Device>,
     pool: Arc<Pool>,
     cooperative: bool,
+    /// Address of the ring and its number of slots less one, for AQL.
+    ring: Option<(u64, u64)>,
     /// Most threads that may run its kernels at once: its share of the compute units.
     threads: AtomicU32,
     /// Threads that run its kernels now.
@@ -120,6 +122,8 @@ impl Queue {
             pool,
             threads: AtomicU32::new(u32::MAX),
             running: AtomicU32::new(0),
+            ring: (request.kind != QueueKind::DMA)
+                .then_some((request.ring_address, request.ring_bytes / packet::BYTES - 1)),
             cooperative: request.kind == QueueKind::COOPERATIVE,
             priority: AtomicU32::new(request.priority.0),
             kicks: AtomicU32::new(0),
@@ -175,8 +179,21 @@ impl Queue {
     /// The doorbell was rung with the index of a packet.
     pub(crate) fn ring(self: &Arc<Self>, index: u64) {
         self.rung.fetch_max(index.wrapping_add(1), Ordering::Release);
+        if self.is_kernel(index) {
+            self.pool.rouse();
+        }
         self.kick(INLINE_PACKETS);
         self.pool.ensure_thread();
+    }
+
+    /// Whether there is a kernel dispatch in a slot of the ring.
+    fn is_kernel(&self, index: u64) -> bool {
+        let Some((ring, mask)) = self.ring else {
+            return false;
+        };
+        // Guarded: the queue may be destroyed at this moment, and its ring with it.
+        let header = guard::load(guard::Size::B32, ring + packet::BYTES * (index & mask));
+        header.is_ok_and(|header| header & 0xff == u64::from(packet::KERNEL_DISPATCH))
     }
 
     /// A dispatch is over.

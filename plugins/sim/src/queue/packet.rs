@@ -142,9 +142,11 @@ pub(crate) enum PacketError {
     Condition(u32),
 }
 
+/// Type of a kernel dispatch.
+pub(crate) const KERNEL_DISPATCH: u16 = 2;
+
 mod kind {
     pub(super) const VENDOR: u16 = 0;
-    pub(super) const KERNEL_DISPATCH: u16 = 2;
     pub(super) const BARRIER_AND: u16 = 3;
     pub(super) const BARRIER_OR: u16 = 5;
 }
@@ -168,7 +170,7 @@ impl Packet {
         let [first, ..] = *words;
         let header = Header(half(first, 0));
         let body = match header.kind() {
-            kind::KERNEL_DISPATCH => Body::Kernel(kernel(words)),
+            KERNEL_DISPATCH => Body::Kernel(kernel(words)),
             kind::BARRIER_AND => Body::Barrier(Wait::All(dependencies(words))),
             kind::BARRIER_OR => Body::Barrier(Wait::Any(dependencies(words))),
             kind::VENDOR => match first.to_le_bytes()[2] {

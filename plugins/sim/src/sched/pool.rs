@@ -41,6 +41,8 @@ pub(crate) struct Pool {
     pub(super) sleep: Sleep,
     /// Whether an idle thread looks for work.
     searching: AtomicBool,
+    /// [`Sleep::ends`] when a thread was woken ahead of the work for it, with a bit above; or 0.
+    roused: AtomicU64,
     started: AtomicU32,
     live: Mutex<u32>,
     ended: Condvar,
@@ -66,6 +68,7 @@ impl Pool {
             waiting_waves: AtomicU32::new(0),
             sleep: Sleep::default(),
             searching: AtomicBool::new(false),
+            roused: AtomicU64::new(0),
             started: AtomicU32::new(0),
             live: Mutex::new(0),
             ended: Condvar::new(),
@@ -141,6 +144,7 @@ impl Pool {
     }
 
     fn add(self: &Arc<Self>, push: impl FnOnce(&mut Work)) {
+        self.stay_awake();
         let mut work = self.work.lock();
         push(&mut work);
         self.pending.store(work.len(), Ordering::SeqCst);
@@ -148,11 +152,31 @@ impl Pool {
         self.wake();
     }
 
+    /// Wakes a thread ahead of the work that is being prepared for it, if all of them sleep: waking takes longer.
+    #[inline]
+    pub(crate) fn rouse(&self) {
+        let started = self.started.load(Ordering::Relaxed);
+        if started == 0 || self.sleep.sleepers() < started {
+            return;
+        }
+        let ends = self.sleep.ends();
+        if self.sleep.wake_one() {
+            self.roused.store(1 << 32 | u64::from(ends), Ordering::SeqCst);
+        }
+    }
+
     /// Sees to it that a thread finds what was just brought.
     pub(super) fn wake(self: &Arc<Self>) {
         let sleepers = self.sleep.anybody();
         if self.searching.load(Ordering::SeqCst) {
             return;
+        }
+        if sleepers && self.roused.load(Ordering::Relaxed) != 0 {
+            let roused = self.roused.swap(0, Ordering::SeqCst);
+            if roused == 1 << 32 | u64::from(self.sleep.ends()) {
+                // The thread that was woken has not come back yet, and will look then.
+                return;
+            }
         }
         if sleepers {
             self.sleep.wake_one();

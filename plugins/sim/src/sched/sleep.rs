@@ -14,6 +14,8 @@ pub(crate) struct Sleep {
     /// Counts wake-ups.
     epoch: AtomicU32,
     sleepers: AtomicU32,
+    /// Counts ends of sleeps.
+    ends: AtomicU32,
 }
 
 /// The promise that wake-ups from now on are not missed.
@@ -40,6 +42,17 @@ impl Sleep {
         // Interrupted, woken, out of time, or woken before it slept: the caller looks for work in each case.
         let _ = futex::wait(&self.epoch, futex::Flags::PRIVATE, ticket.0, timeout.as_ref());
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
+        self.ends.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How many sleeps have ended.
+    pub(crate) fn ends(&self) -> u32 {
+        self.ends.load(Ordering::SeqCst)
+    }
+
+    /// How many sleep, or are about to.
+    pub(crate) fn sleepers(&self) -> u32 {
+        self.sleepers.load(Ordering::Relaxed)
     }
 
     /// Whether somebody sleeps. Sees every sleeper that does not see what the caller stored before.
@@ -49,9 +62,9 @@ impl Sleep {
         self.sleepers.load(Ordering::Relaxed) != 0
     }
 
-    /// Wakes one sleeper.
-    pub(crate) fn wake_one(&self) {
-        self.wake(1);
+    /// Wakes one sleeper. Answers whether there was one.
+    pub(crate) fn wake_one(&self) -> bool {
+        self.wake(1) == 1
     }
 
     /// Wakes every sleeper.
@@ -59,10 +72,10 @@ impl Sleep {
         self.wake(i32::MAX.unsigned_abs());
     }
 
-    fn wake(&self, count: u32) {
+    fn wake(&self, count: u32) -> usize {
         self.epoch.fetch_add(1, Ordering::SeqCst);
         // Fails for no address of ours.
-        let _ = futex::wake(&self.epoch, futex::Flags::PRIVATE, count);
+        futex::wake(&self.epoch, futex::Flags::PRIVATE, count).unwrap_or(0)
     }
 }
 

@@ -10,21 +10,21 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long an idle thread spins before it sleeps. On one or two cores it would take the time of the thread that
-/// it waits for.
-const SEARCH: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(50)];
+/// How long an idle thread searches before it sleeps: longer than it takes the system to wake a thread of the program
+/// that slept until its packet was done, or the two would take turns sleeping.
+const SEARCH: Duration = Duration::from_micros(120);
+/// How long it does so without letting other threads have the processor.
+const SPIN: Duration = Duration::from_micros(20);
 /// Spins between two looks at memory that the host changes without telling.
 const SPINS: u32 = 32;
 
 /// Runs until the pool closes.
 pub(super) fn run(pool: &Arc<Pool>) {
     precise_timer();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut thread = Thread {
         pool,
         arena: Arena::new(),
         searching: false,
-        search: SEARCH[usize::from(cores > 2)],
     };
     while !pool.is_closing() {
         pool.poll();
@@ -52,7 +52,6 @@ struct Thread<'a> {
     arena: Arena,
     /// Whether this is the one that searches for work.
     searching: bool,
-    search: Duration,
 }
 
 impl Thread<'_> {
@@ -160,7 +159,7 @@ impl Thread<'_> {
 
     fn search(&self) -> bool {
         let begun = Instant::now();
-        while begun.elapsed() < self.search {
+        loop {
             for _ in 0..SPINS {
                 if self.pool.has_work() || self.pool.is_closing() {
                     return true;
@@ -168,8 +167,14 @@ impl Thread<'_> {
                 std::hint::spin_loop();
             }
             self.pool.poll();
+            let elapsed = begun.elapsed();
+            if elapsed > SEARCH {
+                return false;
+            }
+            if elapsed > SPIN {
+                std::thread::yield_now();
+            }
         }
-        false
     }
 
     fn end_search(&mut self) {
