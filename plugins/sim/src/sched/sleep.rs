@@ -3,6 +3,7 @@
 //! A thread that runs out of work takes a [`Ticket`], looks for work once more, and sleeps; a wake-up between
 //! the two makes the sleep return at once. Waking costs one load while nobody sleeps.
 
+use rustix::io::Errno;
 use rustix::thread::futex;
 use rustix::time::Timespec;
 use std::sync::atomic::{fence, AtomicU32, Ordering};
@@ -36,13 +37,13 @@ impl Sleep {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Sleeps until a wake-up or until the time is over.
-    pub(crate) fn sleep(&self, ticket: Ticket, timeout: Option<Duration>) {
+    /// Sleeps until a wake-up or until the time is over. Answers whether it was something other than time that ended it.
+    pub(crate) fn sleep(&self, ticket: Ticket, timeout: Option<Duration>) -> bool {
         let timeout = timeout.and_then(|time| Timespec::try_from(time).ok());
-        // Interrupted, woken, out of time, or woken before it slept: the caller looks for work in each case.
-        let _ = futex::wait(&self.epoch, futex::Flags::PRIVATE, ticket.0, timeout.as_ref());
+        let end = futex::wait(&self.epoch, futex::Flags::PRIVATE, ticket.0, timeout.as_ref());
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         self.ends.fetch_add(1, Ordering::SeqCst);
+        end != Err(Errno::TIMEDOUT)
     }
 
     /// How many sleeps have ended.
@@ -90,7 +91,7 @@ mod tests {
         let ticket = sleep.ticket();
         assert!(sleep.anybody());
         sleep.wake_one();
-        sleep.sleep(ticket, None);
+        assert!(sleep.sleep(ticket, None));
         assert!(!sleep.anybody());
     }
 
@@ -98,7 +99,7 @@ mod tests {
     fn a_sleep_ends_with_its_time() {
         let sleep = Sleep::default();
         let before = Instant::now();
-        sleep.sleep(sleep.ticket(), Some(Duration::from_millis(5)));
+        assert!(!sleep.sleep(sleep.ticket(), Some(Duration::from_millis(5))));
         assert!(before.elapsed() >= Duration::from_millis(4));
     }
 }

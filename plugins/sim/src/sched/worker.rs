@@ -25,6 +25,7 @@ pub(super) fn run(pool: &Arc<Pool>) {
         pool,
         arena: Arena::new(),
         searching: false,
+        searched: false,
     };
     while !pool.is_closing() {
         pool.poll();
@@ -52,10 +53,13 @@ struct Thread<'a> {
     arena: Arena,
     /// Whether this is the one that searches for work.
     searching: bool,
+    /// Whether it searched in vain since it last had something to do, or was woken.
+    searched: bool,
 }
 
 impl Thread<'_> {
     fn perform(&mut self, task: Task) {
+        self.searched = false;
         match task {
             Task::Packets(queue) => queue.serve(),
             Task::Groups(queue, job, groups) => {
@@ -141,11 +145,13 @@ impl Thread<'_> {
     /// Waits for work: searches for a while if nobody else does, then sleeps.
     fn idle(&mut self) {
         let pool = self.pool;
-        self.searching = self.searching || pool.begin_search();
+        // A thread that only wakes to look at memory does not search each time.
+        self.searching = self.searching || (!self.searched && pool.begin_search());
         if self.searching {
             if self.search() {
                 return;
             }
+            self.searched = true;
             self.end_search();
         }
         let ticket = pool.sleep.ticket();
@@ -154,7 +160,8 @@ impl Thread<'_> {
             return;
         }
         let timeout = pool.has_polls().then(|| pool.next_nap());
-        pool.sleep.sleep(ticket, timeout);
+        let woken = pool.sleep.sleep(ticket, timeout);
+        self.searched &= !woken;
     }
 
     fn search(&self) -> bool {
