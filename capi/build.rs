@@ -12,8 +12,9 @@ use std::{env, fs, io};
 const SONAME: &str = "libhsa-runtime64.so.1";
 /// The name that `-lhsa-runtime64` looks for.
 const LINK_NAME: &str = "libhsa-runtime64.so";
-/// The name that cargo gives the library.
-const CARGO_NAME: &str = "libhsa_runtime64.so";
+/// Where cargo puts the library: it is lifted into the profile's directory only when it is asked for itself, and not when
+/// it comes along with the command or a test.
+const CARGO_NAME: &str = "deps/libhsa_runtime64.so";
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
@@ -35,7 +36,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Makes `directory/name` a link to the library beside it.
+/// Makes `directory/name` a link to the library below it.
 fn link(directory: &Path, name: &str) -> io::Result<()> {
     let path = directory.join(name);
     if fs::read_link(&path).is_ok_and(|target| target == Path::new(CARGO_NAME)) {
