@@ -2,7 +2,7 @@
 
 use crate::chip::{Chip, SIMDS_PER_CU};
 use crate::config::Config;
-use crate::exec::{self, CodeCache, Level};
+use crate::exec::{self, CodeCache, Level, Sync, SyncAnswer};
 use crate::gws::Gws;
 use crate::space::{Range, Space};
 use hansa_plugin_api::HostRef;
@@ -20,7 +20,7 @@ pub(crate) struct Device {
     /// What it sees.
     pub(crate) space: Space,
     /// Its global wave sync resources.
-    pub(crate) gws: Gws,
+    pub(crate) gws: Arc<Gws>,
     /// Code of its kernels, ready to run.
     pub(crate) code: Arc<CodeCache>,
     /// What kernels reach outside of it.
@@ -31,16 +31,20 @@ pub(crate) struct Device {
 impl Device {
     /// The devices of a configuration.
     pub(crate) fn all(config: &Config, host: HostRef<'static>) -> Vec<Arc<Self>> {
-        let outside = Arc::new(Outside { host });
         (0..config.devices)
             .map(|node| {
+                let gws = Arc::new(Gws::default());
+                let outside = Arc::new(Outside {
+                    host,
+                    gws: Arc::clone(&gws),
+                });
                 let chip = Chip::of(config.isa);
                 let device = Self {
                     node,
                     chip,
                     compute_units: config.compute_units.unwrap_or(chip.compute_units),
                     space: Space::default(),
-                    gws: Gws::default(),
+                    gws,
                     code: Arc::new(CodeCache::new(config.isa, Level::detected())),
                     outside: Arc::clone(&outside),
                     clock: Arc::clone(&outside) as Arc<dyn exec::Clock>,
@@ -73,6 +77,7 @@ impl Device {
 #[derive(Debug)]
 pub(crate) struct Outside {
     host: HostRef<'static>,
+    gws: Arc<Gws>,
 }
 
 /// Message numbers of `s_sendmsg`, in bits 3:0 of the immediate.
@@ -86,6 +91,10 @@ impl exec::Host for Outside {
             // A runtime that does not know the event has nobody waiting for it.
             let _ = self.host.event_raised(m0 & INTERRUPT_PAYLOAD);
         }
+    }
+
+    fn sync(&self, sync: &Sync) -> SyncAnswer {
+        self.gws.use_resource(sync)
     }
 }
 

@@ -215,6 +215,32 @@ fn all_groups_of_a_cooperative_dispatch_meet() {
 }
 
 #[test]
+fn work_groups_meet_at_the_global_barrier() {
+    let rig = Rig::new("");
+    let module = Module::device(&rig);
+    let queue = TestQueue::with(&rig, 0, 64, QueueKind::COOPERATIVE, QueuePriority::NORMAL);
+    let (counters, done) = (rig.host_memory(4096), rig.signal(1));
+    let (groups, rounds) = (60, 10);
+    let others = arguments(&rig, &[groups - 1]);
+    let kernarg = arguments(&rig, &[counters.address(), groups | rounds << 32]);
+    queue.dispatch(
+        &Program::linear(module.kernel("make_barrier"), others.address(), 1),
+        0,
+    );
+    queue.dispatch(
+        &Program::linear(
+            module.kernel("meet_globally"),
+            kernarg.address(),
+            64 * groups as u32,
+        ),
+        done.handle(),
+    );
+    done.wait(0);
+    assert!((0..rounds).all(|round| u64::from(counters.u32(round as usize)) == groups));
+    assert_eq!(counters.u32(rounds as usize), 0, "nobody went on too early");
+}
+
+#[test]
 fn many_queues_work_at_once() {
     let rig = Rig::new("devices = 2");
     let modules = [0, 1].map(|node| Module::load(&rig, node, "device.cl", "gfx900"));

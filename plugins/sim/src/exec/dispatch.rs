@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::code::CodeCache;
 use super::descriptor::KernelDescriptor;
 use super::memory::{AddressSpace, MemoryReason};
+use super::wave_sync::{Sync, SyncAnswer};
 
 /// The clocks that kernels can read.
-pub trait Clock: Send + Sync + std::fmt::Debug {
+pub trait Clock: Send + std::marker::Sync + std::fmt::Debug {
     /// `s_memtime`: shader cycles.
     fn shader(&self) -> u64;
     /// `s_memrealtime`: the constant-frequency counter behind HSA timestamps.
@@ -16,9 +17,14 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
 }
 
 /// What happens outside the engine on a kernel's behalf, and what an observer may see.
-pub trait Host: Sync {
+pub trait Host: std::marker::Sync {
     /// `s_sendmsg`: a message with its immediate and M0. An interrupt is message 1, with the event number in M0.
     fn message(&self, immediate: u16, m0: u32);
+
+    /// `ds_gws_*`: the use of a global wave sync resource of the device.
+    fn sync(&self, _sync: &Sync) -> SyncAnswer {
+        SyncAnswer::Absent
+    }
 
     /// Whether [`Host::step`] is to be called. Asked once per run of a work-group.
     fn observes(&self) -> bool {

@@ -5,17 +5,20 @@
 //! and can go on later, on any thread. Groups that spin on something another group or the host
 //! will do can therefore be more numerous than threads.
 
+use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
 use super::code::{Chunk, ChunkLookup};
 use super::control::{INDEXING, SKIPPING};
 use super::dispatch::{Dispatch, Fault, Step};
+use super::guard;
 use super::launch::{launch, GroupShape};
 use super::memory::View;
 use super::op::{flag, Flow, Op};
 use super::slot;
 use super::wave::{Env, Stop, Wave};
+use super::wave_sync::SyncAnswer;
 
 /// Taken branches after which a wave lets others run.
 const BUDGET: u32 = 20_000;
@@ -31,6 +34,8 @@ pub struct Arena {
     env: Box<Env>,
     lookup: ChunkLookup,
     instructions: u64,
+    /// Taken branches of a turn, if not [`BUDGET`].
+    budget: Option<NonZeroU32>,
 }
 
 impl std::fmt::Debug for Arena {
@@ -46,6 +51,12 @@ impl Arena {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Sets the number of taken branches after which a wave lets others run; 0 for the usual number. Few branches
+    /// suit waves that wait for each other.
+    pub fn set_budget(&mut self, branches: u32) {
+        self.budget = NonZeroU32::new(branches);
     }
 
     /// Wave instructions counted so far. Only observed runs are counted.
@@ -186,6 +197,7 @@ fn run_waves(
     arena: &mut Arena,
 ) -> Result<Option<bool>, Fault> {
     let observed = dispatch.host.observes();
+    let budget = arena.budget.map_or(BUDGET, NonZeroU32::get);
     loop {
         let (mut spent, mut slept, mut progressed) = (false, false, false);
         for number in 0..group.waves.len() {
@@ -204,7 +216,7 @@ fn run_waves(
                 number: number as u32,
                 alone,
                 observed,
-                budget: BUDGET,
+                budget,
                 instructions: 0,
             };
             let exit = turn.run(&mut member.wave, &mut arena.lookup);
@@ -389,6 +401,29 @@ impl Turn<'_> {
             Flow::Barrier => Ok(Next::Leave(Exit::Barrier)),
             Flow::End => Ok(Next::Leave(Exit::End)),
             Flow::Sleep => Ok(Next::Leave(Exit::Sleep)),
+            Flow::Sync => {
+                let Some(sync) = &mut wave.sync else {
+                    return Ok(Next::Here(next));
+                };
+                match self.dispatch.host.sync(sync) {
+                    SyncAnswer::Go => {
+                        wave.sync = None;
+                        Ok(Next::Here(next))
+                    }
+                    SyncAnswer::Wait(ticket) => {
+                        sync.ticket = Some(ticket);
+                        wave.pc = chunk.pc(index);
+                        Ok(Next::Leave(Exit::Sleep))
+                    }
+                    SyncAnswer::Absent => {
+                        let mut word = [0];
+                        // Code that has gone since leaves the word out of the report.
+                        let _ = guard::read(&mut word, chunk.pc(index));
+                        wave.stop = Some(Stop::Illegal { word: word[0] });
+                        Err(fault(wave, chunk, index))
+                    }
+                }
+            }
             Flow::Message => {
                 self.dispatch.host.message(wave.message, wave.s[slot::M0]);
                 Ok(Next::Here(next))

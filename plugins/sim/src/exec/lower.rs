@@ -12,7 +12,9 @@ use super::mubuf;
 use super::op::{flag, Handler, Op, Versions};
 use super::slot::{self, SCALAR};
 use super::valu::{is_scalar, Shape, SHAPED};
-use super::{ds, flat, flat_atomic, format_access, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p, vopc};
+use super::{
+    ds, flat, flat_atomic, format_access, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p, vopc, wave_sync,
+};
 use crate::isa::{Family, Inst, Operand, Row, SlotKind};
 
 /// Where an instruction is.
@@ -89,7 +91,7 @@ pub fn is_implemented(row: &Row) -> bool {
                 || ACROSS_LANES.contains_key(name)
                 || mfma::handler(name).is_some()
         }
-        Family::Ds => ds::handler(name).is_some(),
+        Family::Ds => ds::handler(name).is_some() || wave_sync::handler(name).is_some(),
         Family::Flat | Family::Global | Family::Scratch => {
             flat::handler(name).is_some() || flat_atomic::handler(name, false).is_some()
         }
@@ -297,10 +299,12 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
 }
 
 fn data_share(inst: &Inst, place: Place) -> Option<Op> {
-    if inst.mods.gds {
-        return None;
-    }
-    let (versions, e) = ds::handler(inst.row.name)?;
+    let (versions, e) = match wave_sync::handler(inst.row.name) {
+        Some(found) => found,
+        // There is no global data share.
+        None if inst.mods.gds => return None,
+        None => ds::handler(inst.row.name)?,
+    };
     let (codes, _) = sources(inst);
     Some(Op {
         x: u64::from(inst.imm as u32 & 0xffff),

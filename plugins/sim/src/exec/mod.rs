@@ -57,6 +57,7 @@ mod vop3;
 mod vop3p;
 mod vopc;
 mod wave;
+mod wave_sync;
 mod word;
 
 pub use code::CodeCache;
@@ -67,3 +68,4 @@ pub use guard::install as install_fault_handler;
 pub use level::Level;
 pub use lower::is_implemented;
 pub use memory::{Access, AddressSpace, Mapping, MemoryReason};
+pub use wave_sync::{Sync, SyncAnswer, SyncOp};

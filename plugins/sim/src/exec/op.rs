@@ -23,6 +23,8 @@ pub(crate) enum Flow {
     Sleep,
     /// The wave sent [`Wave::message`].
     Message,
+    /// The wave uses the resource in [`Wave::sync`].
+    Sync,
     /// VGPR indexing was switched on or off.
     Indexing,
     /// [`Wave::fault`] says what is wrong.

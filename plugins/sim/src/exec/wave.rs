@@ -71,6 +71,8 @@ pub(crate) struct Wave {
     pub(crate) stop: Option<Stop>,
     /// The immediate of `s_sendmsg` or `s_sleep`.
     pub(crate) message: u16,
+    /// The global wave sync resource that it uses.
+    pub(crate) sync: Option<super::wave_sync::Sync>,
     /// Hardware registers that only `s_getreg` sees.
     pub(crate) hwreg: HwRegs,
     /// Lane addresses of the current memory instruction.
@@ -124,6 +126,7 @@ impl Wave {
             jump: 0,
             stop: None,
             message: 0,
+            sync: None,
             hwreg: HwRegs::default(),
             address: Box::new([0; 64]),
             env: Box::default(),

@@ -7,6 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Time that one claim of work-groups should take.
 const CLAIM_NS: u64 = 20_000;
 
+/// Turns of interrupted work-groups, without one that comes to its end, after which they seem to wait for each other.
+const LONG_TURNS: u64 = 4;
+/// Taken branches of a turn of a work-group that seems to wait.
+const SHORT_SLICE: u32 = 500;
+
 /// A dispatch under way.
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -100,6 +105,16 @@ impl Job {
     /// How many such turns there were since a work-group came to its end.
     pub(crate) fn stagnant(&self) -> u64 {
         self.stagnant.load(Ordering::Relaxed)
+    }
+
+    /// Taken branches that a wave may make before others have their turn; 0 is the engine's own number. Work-groups
+    /// that wait for each other get few.
+    pub(crate) fn slice(&self, cooperative: bool) -> u32 {
+        if cooperative || self.stagnant() > LONG_TURNS {
+            SHORT_SLICE
+        } else {
+            0
+        }
     }
 
     /// Notes that a work-group came to its end.

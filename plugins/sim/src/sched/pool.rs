@@ -23,7 +23,7 @@ const FIRST_NAP: u64 = 20_000;
 /// to here while a queue waits,
 const LONGEST_NAP: u64 = 1_000_000;
 /// and to here while a kernel does.
-const LONGEST_KERNEL_NAP: u64 = 200_000;
+const LONGEST_KERNEL_NAP: u64 = 50_000;
 
 /// The pool of a driver.
 #[derive(Debug)]

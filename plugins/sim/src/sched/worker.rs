@@ -77,6 +77,7 @@ impl Thread<'_> {
         if job.timed && groups.start == 0 {
             job.begin(self.pool.now());
         }
+        self.arena.set_budget(job.slice(queue.is_cooperative()));
         let begun = (groups.end < job.groups).then(Instant::now);
         let mut over = 0;
         let mut ran = 0;
@@ -116,6 +117,7 @@ impl Thread<'_> {
         if queue.stopped() || job.failed() {
             job.launch.forget(&rest);
         } else {
+            self.arena.set_budget(job.slice(queue.is_cooperative()));
             match job.launch.resume(queue, rest, &mut self.arena) {
                 Outcome::Done | Outcome::NoRoom => {}
                 Outcome::Failed(failure) => job.fail(failure),

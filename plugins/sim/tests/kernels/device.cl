@@ -121,3 +121,21 @@ __kernel void most_at_once(__global uint *counters, uint rounds) {
     if (get_local_id(0) == 0)
         atomic_fetch_sub_explicit((flag_t)counters, 1, memory_order_acq_rel, memory_scope_all_svm_devices);
 }
+
+// The first kernel of a cooperative launch: makes the barrier.
+__kernel void make_barrier(uint others) {
+    __builtin_amdgcn_ds_gws_init(others, 0);
+}
+
+// All work-groups meet again and again at the global barrier; each sees what the others did before it.
+__kernel void meet_globally(__global uint *counters, uint groups, uint rounds) {
+    for (uint round = 0; round < rounds; round++) {
+        if (get_local_id(0) == 0) {
+            atomic_fetch_add_explicit((flag_t)&counters[round], 1, memory_order_acq_rel, memory_scope_device);
+            __builtin_amdgcn_ds_gws_barrier(0, 0);
+            if (peek(&counters[round]) != groups)
+                atomic_fetch_add_explicit((flag_t)&counters[rounds], 1, memory_order_relaxed, memory_scope_device);
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+    }
+}
