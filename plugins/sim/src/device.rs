@@ -2,7 +2,7 @@
 
 use crate::chip::{Chip, SIMDS_PER_CU};
 use crate::config::Config;
-use crate::exec::{self, CodeCache, Level};
+use crate::exec::{self, CodeCache, GlobalSync, Level};
 use crate::gws::Gws;
 use crate::space::{Range, Space};
 use hansa_plugin_api::HostRef;
@@ -31,9 +31,12 @@ pub(crate) struct Device {
 impl Device {
     /// The devices of a configuration.
     pub(crate) fn all(config: &Config, host: HostRef<'static>) -> Vec<Arc<Self>> {
-        let outside = Arc::new(Outside { host });
         (0..config.devices)
             .map(|node| {
+                let outside = Arc::new(Outside {
+                    host,
+                    sync: GlobalSync::default(),
+                });
                 let chip = Chip::of(config.isa);
                 let device = Self {
                     node,
@@ -42,8 +45,8 @@ impl Device {
                     space: Space::default(),
                     gws: Gws::default(),
                     code: Arc::new(CodeCache::new(config.isa, Level::detected())),
-                    outside: Arc::clone(&outside),
                     clock: Arc::clone(&outside) as Arc<dyn exec::Clock>,
+                    outside,
                 };
                 if config.hmm {
                     device.space.map(Range::PROCESS);
@@ -69,10 +72,11 @@ impl Device {
     }
 }
 
-/// The runtime, as kernels reach it.
+/// What kernels of a device reach outside of their work-groups: the runtime, and each other.
 #[derive(Debug)]
 pub(crate) struct Outside {
     host: HostRef<'static>,
+    sync: GlobalSync,
 }
 
 /// Message numbers of `s_sendmsg`, in bits 3:0 of the immediate.
@@ -86,6 +90,10 @@ impl exec::Host for Outside {
             // A runtime that does not know the event has nobody waiting for it.
             let _ = self.host.event_raised(m0 & INTERRUPT_PAYLOAD);
         }
+    }
+
+    fn global_sync(&self) -> Option<&GlobalSync> {
+        Some(&self.sync)
     }
 }
 

@@ -215,6 +215,32 @@ fn all_groups_of_a_cooperative_dispatch_meet() {
 }
 
 #[test]
+fn groups_meet_at_the_barrier_of_the_device() {
+    let rig = Rig::new("");
+    let module = Module::device(&rig);
+    let queue = TestQueue::with(&rig, 0, 64, QueueKind::COOPERATIVE, QueuePriority::NORMAL);
+    let (groups, rounds) = (100, 10);
+    let counters = rig.host_memory(4096);
+    let set = arguments(&rig, &[groups]);
+    let kernarg = arguments(&rig, &[counters.address(), groups | rounds << 32]);
+    let program = Program {
+        workgroup: [128, 1, 1],
+        ..Program::linear(module.kernel("meet_by_hardware"), kernarg.address(), 128 * groups as u32)
+    };
+    for _dispatch in 0..3 {
+        (0..64).for_each(|slot| counters.set_u32(slot, 0));
+        let done = rig.signal(2);
+        let set = Program::linear(module.kernel("set_meeting"), set.address(), 1);
+        queue.dispatch(&set, done.handle());
+        queue.dispatch(&program, done.handle());
+        done.wait(0);
+        assert!((0..rounds as usize).all(|round| counters.u32(round) == groups as u32));
+        assert_eq!(counters.u32(63), 0);
+    }
+    assert_eq!(queue.inactive.value(), 0);
+}
+
+#[test]
 fn many_queues_work_at_once() {
     let rig = Rig::new("devices = 2");
     let modules = [0, 1].map(|node| Module::load(&rig, node, "device.cl", "gfx900"));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::code::CodeCache;
 use super::descriptor::KernelDescriptor;
+use super::gws::GlobalSync;
 use super::memory::{AddressSpace, MemoryReason};
 
 /// The clocks that kernels can read.
@@ -19,6 +20,11 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
 pub trait Host: Sync {
     /// `s_sendmsg`: a message with its immediate and M0. An interrupt is message 1, with the event number in M0.
     fn message(&self, immediate: u16, m0: u32);
+
+    /// What `ds_gws` instructions work on; without it they are illegal.
+    fn global_sync(&self) -> Option<&GlobalSync> {
+        None
+    }
 
     /// Whether [`Host::step`] is to be called. Asked once per run of a work-group.
     fn observes(&self) -> bool {

@@ -51,6 +51,7 @@ pub(crate) fn launch(
     wave.scc = false;
     wave.careful = false;
     wave.stop = None;
+    wave.meeting = None;
     wave.set_mode(Mode(kernel.mode()));
     wave.pc = dispatch.kernel_object.wrapping_add_signed(kernel.entry_offset);
     wave.hwreg = hardware_registers(dispatch, shape, number);

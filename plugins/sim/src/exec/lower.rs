@@ -12,7 +12,7 @@ use super::mubuf;
 use super::op::{flag, Handler, Op, Versions};
 use super::slot::{self, SCALAR};
 use super::valu::{is_scalar, Shape, SHAPED};
-use super::{ds, flat, flat_atomic, format_access, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p, vopc};
+use super::{ds, flat, flat_atomic, format_access, gws, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p, vopc};
 use crate::isa::{Family, Inst, Operand, Row, SlotKind};
 
 /// Where an instruction is.
@@ -297,7 +297,8 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
 }
 
 fn data_share(inst: &Inst, place: Place) -> Option<Op> {
-    if inst.mods.gds {
+    // There is no global data share; global wave sync is named as if it were a part of it.
+    if inst.mods.gds && gws::operation(inst.row.name).is_none() {
         return None;
     }
     let (versions, e) = ds::handler(inst.row.name)?;

@@ -23,6 +23,8 @@ pub(crate) enum Flow {
     Sleep,
     /// The wave sent [`Wave::message`].
     Message,
+    /// The instruction works on the device's [`GlobalSync`](super::gws::GlobalSync).
+    GlobalSync,
     /// VGPR indexing was switched on or off.
     Indexing,
     /// [`Wave::fault`] says what is wrong.

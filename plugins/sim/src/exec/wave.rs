@@ -69,6 +69,8 @@ pub(crate) struct Wave {
     pub(crate) jump: u16,
     /// Why the wave stopped.
     pub(crate) stop: Option<Stop>,
+    /// The phase of a global barrier that the wave waits for the end of.
+    pub(crate) meeting: Option<u32>,
     /// The immediate of `s_sendmsg` or `s_sleep`.
     pub(crate) message: u16,
     /// Hardware registers that only `s_getreg` sees.
@@ -123,6 +125,7 @@ impl Wave {
             pc: 0,
             jump: 0,
             stop: None,
+            meeting: None,
             message: 0,
             hwreg: HwRegs::default(),
             address: Box::new([0; 64]),

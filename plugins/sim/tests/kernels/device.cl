@@ -121,3 +121,21 @@ __kernel void most_at_once(__global uint *counters, uint rounds) {
     if (get_local_id(0) == 0)
         atomic_fetch_sub_explicit((flag_t)counters, 1, memory_order_acq_rel, memory_scope_all_svm_devices);
 }
+
+__kernel void set_meeting(uint groups) {
+    __builtin_amdgcn_ds_gws_init(groups - 1, 0);
+}
+
+// All work-groups meet several times at the device's own barrier. Counts in the last slot who came through too early.
+__kernel void meet_by_hardware(__global uint *counters, uint groups, uint rounds) {
+    for (uint round = 0; round < rounds; round++) {
+        if (get_local_id(0) == 0)
+            atomic_fetch_add_explicit((flag_t)&counters[round], 1, memory_order_acq_rel, memory_scope_device);
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        if (get_local_id(0) < 64)
+            __builtin_amdgcn_ds_gws_barrier(groups - 1, 0);
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        if (peek(&counters[round]) != groups)
+            atomic_fetch_add_explicit((flag_t)&counters[63], 1, memory_order_relaxed, memory_scope_device);
+    }
+}
