@@ -225,7 +225,11 @@ fn groups_meet_at_the_barrier_of_the_device() {
     let kernarg = arguments(&rig, &[counters.address(), groups | rounds << 32]);
     let program = Program {
         workgroup: [128, 1, 1],
-        ..Program::linear(module.kernel("meet_by_hardware"), kernarg.address(), 128 * groups as u32)
+        ..Program::linear(
+            module.kernel("meet_by_hardware"),
+            kernarg.address(),
+            128 * groups as u32,
+        )
     };
     for _dispatch in 0..3 {
         (0..64).for_each(|slot| counters.set_u32(slot, 0));

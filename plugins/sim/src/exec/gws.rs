@@ -60,7 +60,7 @@ impl GlobalSync {
 
 /// [`Op::e`] of `ds_gws_init`.
 const INIT: u16 = 0;
-/// [`Op::e`] of `ds_gws_barrier`.
+/// [`Op::e`] of `ds_gws_barrier`: bit 0, as the top bits are flags.
 const BARRIER: u16 = 1;
 
 /// The payload of [`Op::e`] for a mnemonic.
@@ -85,7 +85,7 @@ pub(crate) fn execute(wave: &mut Wave, op: &Op, sync: &GlobalSync) -> bool {
     // Without an active lane there is no count; lane 0 is as good as any.
     let lane = wave.exec().trailing_zeros() as usize & 63;
     let count = wave.row(op.a).0[lane];
-    if op.e == INIT {
+    if op.e & BARRIER == 0 {
         sync.init(resource, count);
         return true;
     }

@@ -12,7 +12,9 @@ use super::mubuf;
 use super::op::{flag, Handler, Op, Versions};
 use super::slot::{self, SCALAR};
 use super::valu::{is_scalar, Shape, SHAPED};
-use super::{ds, flat, flat_atomic, format_access, gws, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p, vopc};
+use super::{
+    ds, flat, flat_atomic, format_access, gws, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p, vopc,
+};
 use crate::isa::{Family, Inst, Operand, Row, SlotKind};
 
 /// Where an instruction is.
