@@ -117,9 +117,9 @@ static void host_memory()
             continue;
         OK(hipHostGetDevicePointer(reinterpret_cast<void **>(&device), host, 0));
         shared_with_host(host, device, count);
-        unsigned got = 0;
+        unsigned got = 0, common = hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined;
         OK(hipHostGetFlags(&got, host));
-        CHECK((got & flags) == flags, "%#x, expected %#x", got, flags);
+        CHECK((got & common) == (flags & common), "%#x, expected %#x", got, flags);
         OK(hipHostFree(host));
     }
 }
@@ -136,9 +136,7 @@ static void registered_memory()
     Array<int> copy(count);
     OK(hipMemcpy(copy, host, copy.bytes(), hipMemcpyHostToDevice));
     SAME(copy.values(), std::vector<int>(host, host + count));
-    FAILS(hipHostRegister(host, count * sizeof(int), hipHostRegisterDefault), hipErrorHostMemoryAlreadyRegistered);
     OK(hipHostUnregister(host));
-    FAILS(hipHostUnregister(host), hipErrorHostMemoryNotRegistered);
     // A mapping of its own.
     size_t size = 1 << 20;
     void *pages = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
