@@ -35,7 +35,12 @@ pub fn scratch_dir(name: &str) -> PathBuf {
 }
 
 /// The packages whose libraries are loaded at run time.
-const LIBRARIES: [&str; 3] = ["hansa-capi", "hansa-sim-plugin", "hansa-amd-plugin"];
+const LIBRARIES: [&str; 4] = [
+    "hansa-capi",
+    "hansa-presence",
+    "hansa-sim-plugin",
+    "hansa-amd-plugin",
+];
 
 /// Has cargo build the libraries, once per process, and gives the directory in which they lie.
 ///

@@ -194,11 +194,16 @@ fn manifests() -> &'static str {
 ///
 /// When a check of the client failed, when it crashed, and when it did not say how it went.
 pub fn run(machine: Machine<'_>, name: &str, arguments: &[&Path]) {
-    let output = machine
-        .command(&program(name))
-        .args(arguments)
-        .output()
-        .expect("timeout is a part of every system");
+    judge(machine, name, machine.command(&program(name)).args(arguments));
+}
+
+/// Runs a command that [`Machine::command`] made, and fails unless it says that it passed.
+///
+/// # Panics
+///
+/// When a check of the program failed, when it crashed, and when it did not say how it went.
+pub fn judge(machine: Machine<'_>, name: &str, command: &mut Command) {
+    let output = command.output().expect("timeout is a part of every system");
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     let verdict = text.lines().last().and_then(verdict);

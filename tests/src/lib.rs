@@ -3,5 +3,6 @@
 pub mod artifacts;
 pub mod c_client;
 pub mod c_type;
+pub mod hip_client;
 pub mod hsa_client;
 pub mod kernels;

@@ -15,7 +15,7 @@ use libc::{dirent as Entry, DIR};
 /// A listing that is under way.
 struct Listing {
     stream: AtomicPtr<DIR>,
-    /// Entries given so far: `.` and `..`, then the nodes.
+    /// Nodes given so far.
     position: AtomicUsize,
     entry: UnsafeCell<Entry>,
 }
@@ -128,13 +128,11 @@ readdir! { readdir c"readdir" readdir64 c"readdir64" }
 /// The next entry, null at the end.
 fn entry_of(listing: &Listing) -> *mut Entry {
     let position = listing.position.load(Ordering::Relaxed);
-    let mut name = [0; 24];
-    match position {
-        0 => name[0] = b'.',
-        1 => name[..2].copy_from_slice(b".."),
-        _ if position - 2 < nodes::count() => write_number(position - 2, &mut name),
-        _ => return null_mut(),
+    if position >= nodes::count() {
+        return null_mut();
     }
+    let mut name = [0; 24];
+    write_number(position, &mut name);
     listing.position.store(position + 1, Ordering::Relaxed);
     let entry = listing.entry.get();
     // SAFETY: an entry is plain numbers, for which zero is a value.

@@ -66,6 +66,12 @@ pub const VARIABLES: &[Variable] = &[
             "lines of a configuration file that are read after the files, as `hansa run --set` gives them",
         ),
     ),
+    row(
+        "HANSA_PRESENCE",
+        Use::Special(
+            "the agents with which `hansa run` answers what programs ask the system before they start the runtime",
+        ),
+    ),
     row("HANSA_BACKENDS", Use::Setting("plugins.backends")),
     path("HANSA_PLUGIN_ADD", Use::Setting("plugins.add")),
     row("HANSA_PLUGIN_DISABLE", Use::Setting("plugins.disable")),

@@ -31,6 +31,15 @@ kernel void reduce(global const int *in, global int *out) {
     if (l == 0) out[get_group_id(0)] = part[0];
 }
 
+// The compiler makes a negative address and an offset of `part[255 - l]`.
+kernel void mirror(global const int *in, global int *out) {
+    local int part[256];
+    int l = get_local_id(0);
+    part[l] = in[l];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[l] = part[255 - l];
+}
+
 kernel void histogram(global const uint *in, global uint *bins, global uint *total) {
     atomic_inc(&bins[in[get_global_id(0)] & 15]);
     atomic_add(total, in[get_global_id(0)]);
@@ -108,6 +117,22 @@ fn work_groups_reduce_through_lds() {
             .unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
         let expected: Vec<i32> = input.chunks(256).map(|chunk| chunk.iter().sum()).collect();
         assert_eq!(output.values::<i32>(16), expected, "{build:?}");
+    }
+}
+
+#[test]
+fn addresses_in_lds_wrap_around() {
+    let input: Vec<i32> = (0..256).map(|i| i * i).collect();
+    for (build, program) in programs(BASICS) {
+        let (input_memory, output) = (Memory::of(&input), Memory::new(1024));
+        let launch = Launch::new(&program, "mirror", 256, 256)
+            .buffer(&input_memory)
+            .buffer(&output);
+        launch
+            .run()
+            .unwrap_or_else(|fault| panic!("{build:?}: {fault} ({:#x})", program.unloaded(pc(&fault))));
+        let expected: Vec<i32> = input.iter().rev().copied().collect();
+        assert_eq!(output.values::<i32>(256), expected, "{build:?}");
     }
 }
 

@@ -45,16 +45,21 @@ __global__ void votes(unsigned long long *out)
     bool third = lane % 3 == 0;
     unsigned long long ballot = __ballot(third);
     int any = __any(lane == 50), none = __any(lane == 100), all = __all(lane < 64), some = __all(lane < 63);
-    unsigned long long in_branch = 0, active = 0;
-    if (lane >= 40) {
-        in_branch = __ballot(third);
-        active = __ballot(1);
-    }
-    unsigned long long *mine = out + threadIdx.x * 4;
+    unsigned long long in_branch = 0;
+    if (lane >= 40)
+        in_branch = __ballot(lane % 5 == 0);
+    unsigned long long *mine = out + threadIdx.x * 3;
     mine[0] = ballot;
     mine[1] = static_cast<unsigned long long>(any * 8 + none * 4 + all * 2 + some);
     mine[2] = in_branch;
-    mine[3] = active;
+}
+
+// In a kernel of its own: compilers take one ballot of equal values for another, wherever it is.
+__global__ void active(unsigned long long *out)
+{
+    out[threadIdx.x] = 0;
+    if (threadIdx.x >= 40)
+        out[threadIdx.x] = __ballot(1);
 }
 
 __global__ void where(int *out)
@@ -111,16 +116,20 @@ int main()
     shuffling<long long>(64);
     shuffling<unsigned>(32);
 
-    Array<unsigned long long> ballots(192 * 4);
+    Array<unsigned long long> ballots(192 * 3), lanes(64);
     votes<<<1, 192>>>(ballots);
-    unsigned long long third = 0;
+    unsigned long long third = 0, fifth = 0;
     for (int lane = 0; lane < 64; lane += 3)
         third |= 1ull << lane;
+    for (int lane = 0; lane < 64; lane += 5)
+        fifth |= 1ull << lane;
     const unsigned long long high = ~0ull << 40;
-    SAME(ballots.values(), made(192 * 4, [&](size_t i) {
-             bool branch = i / 4 % 64 >= 40;
-             return i % 4 == 0 ? third : i % 4 == 1 ? 8ull + 2 : !branch ? 0 : i % 4 == 2 ? third & high : high;
+    SAME(ballots.values(), made(192 * 3, [&](size_t i) {
+             bool branch = i / 3 % 64 >= 40;
+             return i % 3 == 0 ? third : i % 3 == 1 ? 8ull + 2 : branch ? fifth & high : 0;
          }));
+    active<<<1, 64>>>(lanes);
+    SAME(lanes.values(), made(64, [&](size_t i) { return i < 40 ? 0 : high; }));
 
     Array<int> places(64 * 2 * 4);
     where<<<1, 128>>>(places);

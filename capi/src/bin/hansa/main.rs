@@ -3,8 +3,11 @@
 mod arguments;
 mod config;
 mod demo;
+mod fat_binary;
 mod info;
+mod machine;
 mod plugins;
+mod presence;
 mod run;
 mod text;
 

@@ -1,11 +1,15 @@
 //! `hansa run`: starts a program with this runtime in front of any other, and with the backends it is to use.
 
 use crate::arguments::{BackendOptions, RunOptions};
+use crate::{fat_binary, machine, presence};
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+/// Variables with their values.
+pub(crate) type Environment = Vec<(String, OsString)>;
 
 /// The runtime's name for the dynamic linker.
 const SONAME: &str = "libhsa-runtime64.so.1";
@@ -16,28 +20,69 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, String> {
     };
     let path = find(program)?;
     check(&path)?;
-    let mut command = Command::new(&path);
-    command
-        .arg0(program)
-        .args(arguments)
-        .envs(environment(&options.backends)?);
-    if options.preload {
-        let library = library_directory()?.join(SONAME);
-        command.env("LD_PRELOAD", joined("LD_PRELOAD", library.as_os_str()));
+    let mut environment = environment(&options.backends)?;
+    let built_for = fat_binary::targets(&path);
+    if presence::is_needed() || !built_for.is_empty() {
+        let agents = machine::agents(&environment)?;
+        if let Some(message) = fat_binary::mismatch(&built_for, &agents) {
+            eprintln!("hansa: {}: {message}", path.display());
+        }
+        add_presence(&mut environment, &agents)?;
     }
+    if options.preload {
+        add_preload(&mut environment, &library()?);
+    }
+    let mut command = Command::new(&path);
+    command.arg0(program).args(arguments).envs(environment);
     // Comes back only when it could not start.
     Err(format!("cannot run {}: {}", path.display(), command.exec()))
 }
 
 pub(crate) fn print_environment(options: &BackendOptions) -> Result<ExitCode, String> {
-    for (name, value) in environment(options)? {
+    let mut environment = environment(options)?;
+    if presence::is_needed() {
+        let agents = machine::agents(&environment)?;
+        add_presence(&mut environment, &agents)?;
+    }
+    for (name, value) in environment {
         println!("{name}={}", value.to_string_lossy());
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// Answers for programs that ask the system first, where they would ask in vain.
+fn add_presence(environment: &mut Environment, agents: &[machine::Agent]) -> Result<(), String> {
+    if !presence::is_needed() {
+        return Ok(());
+    }
+    match presence::of(agents, &library_directory()?) {
+        Ok(Some((library, list))) => {
+            add_preload(environment, &library);
+            environment.push(("HANSA_PRESENCE".to_owned(), list.into()));
+        }
+        Ok(None) => {}
+        // Most programs do not ask.
+        Err(message) => eprintln!("hansa: {message}"),
+    }
+    Ok(())
+}
+
+/// Puts a library before all others of a program.
+fn add_preload(environment: &mut Environment, library: &Path) {
+    const VARIABLE: &str = "LD_PRELOAD";
+    match environment.iter_mut().find(|(name, _)| name == VARIABLE) {
+        Some((_, list)) => {
+            let mut longer = library.as_os_str().to_owned();
+            longer.push(":");
+            longer.push(&list);
+            *list = longer;
+        }
+        None => environment.push((VARIABLE.to_owned(), joined(VARIABLE, library.as_os_str()))),
+    }
+}
+
 /// The variables that a program is started with.
-fn environment(options: &BackendOptions) -> Result<Vec<(String, OsString)>, String> {
+fn environment(options: &BackendOptions) -> Result<Environment, String> {
     let mut variables = vec![(
         "LD_LIBRARY_PATH".to_owned(),
         joined("LD_LIBRARY_PATH", library_directory()?.as_os_str()),
@@ -50,7 +95,7 @@ fn environment(options: &BackendOptions) -> Result<Vec<(String, OsString)>, Stri
         .settings
         .iter()
         .chain(&isa)
-        .map(|s| line_of(s))
+        .map(|setting| line_of(setting))
         .collect::<Result<_, _>>()?;
     if !lines.is_empty() {
         variables.push(("HANSA_SET".to_owned(), lines.join("\n").into()));

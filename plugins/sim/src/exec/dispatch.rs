@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::code::CodeCache;
 use super::descriptor::KernelDescriptor;
+use super::gws::GlobalSync;
 use super::memory::{AddressSpace, MemoryReason};
 use super::wave_sync::{Sync, SyncAnswer};
 

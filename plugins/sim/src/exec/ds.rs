@@ -1,11 +1,13 @@
 //! DS: the local data share, and the lane permutations that go through its crossbar.
 //!
 //! Single-address instructions add a 16-bit offset to the address; two-address ones have two 8-bit offsets
-//! in units of the element, or of 64 elements. GFX9 needs no M0 for LDS bounds.
+//! in units of the element, or of 64 elements. The sum has 32 bits, so a negative address and an offset can meet inside
+//! (compilers fold `array[N - i]` this way). GFX9 needs no M0 for LDS bounds.
 
 use super::atomic::{lane_value, registers, Kind, Rmw};
 use super::flat_atomic::lds_atomic;
 use super::guard::{Size, Width};
+use super::gws;
 use super::level::{versions, Host};
 use super::op::{Flow, Op, Versions};
 use super::row::Row;
@@ -13,10 +15,10 @@ use super::slot::M0;
 use super::vmem::{is_linear, Layout};
 use super::wave::Wave;
 
-/// Byte address of a lane, without the offset.
+/// Byte address of a lane with an offset.
 #[inline(always)]
-fn base(wave: &Wave, op: &Op, lane: usize) -> u64 {
-    wave.row(op.a).0[lane].into()
+fn address_of(wave: &Wave, op: &Op, lane: usize, offset: u64) -> u64 {
+    wave.row(op.a).0[lane].wrapping_add(offset as u32).into()
 }
 
 /// LDS address of lane 0 when all lanes access consecutive dwords.
@@ -27,14 +29,14 @@ fn consecutive(wave: &mut Wave, op: &Op, lanes: u64) -> Option<u64> {
     }
     wave.refresh_mask(lanes);
     let (row, mask) = (wave.row(op.a), wave.mask());
-    is_linear(row, &Row::ZERO, mask, row.0[0], 0, 4).then(|| u64::from(row.0[0]))
+    is_linear(row, &Row::ZERO, mask, row.0[0], 0, 4).then(|| address_of(wave, op, 0, op.x))
 }
 
 /// Fills a spare row from LDS, one element of `width` per lane at its address plus `offset`.
 #[inline(always)]
 fn read_row(wave: &mut Wave, op: &Op, spare: usize, width: Width, offset: u64) {
     for lane in 0..64 {
-        let address = base(wave, op, lane) + offset;
+        let address = address_of(wave, op, lane, offset);
         wave.spare[spare].0[lane] = match width {
             Width::Byte => wave.env.lds.read8(address),
             Width::Short => wave.env.lds.read16(address),
@@ -50,7 +52,7 @@ fn read<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let layout = Layout(op.e);
     if layout.is_dwords() && layout.dwords() == 1 {
         if let Some(start) = consecutive(wave, op, lanes) {
-            if let Some(bytes) = wave.env.lds.row(start + op.x) {
+            if let Some(bytes) = wave.env.lds.row(start) {
                 for i in 0..64 {
                     wave.spare[0].0[i] = u32::from_le_bytes([
                         bytes[4 * i],
@@ -79,7 +81,7 @@ fn write<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     if layout.is_dwords() && layout.dwords() == 1 {
         if let Some(start) = consecutive(wave, op, lanes) {
             let row = &wave.v[usize::from(op.b) & 511];
-            if let Some(bytes) = wave.env.lds.row_mut(start + op.x) {
+            if let Some(bytes) = wave.env.lds.row_mut(start) {
                 for (to, from) in bytes.chunks_exact_mut(4).zip(&row.0) {
                     to.copy_from_slice(&from.to_le_bytes());
                 }
@@ -101,7 +103,7 @@ fn write_lanes(wave: &mut Wave, op: &Op, data: &Row, lanes: u64, width: Width, o
     while rest != 0 {
         let lane = rest.trailing_zeros() as usize & 63;
         rest &= rest - 1;
-        let address = base(wave, op, lane) + offset;
+        let address = address_of(wave, op, lane, offset);
         match width {
             Width::Byte => wave.env.lds.write8(address, data.0[lane]),
             Width::Short => wave.env.lds.write16(address, data.0[lane]),
@@ -161,7 +163,7 @@ fn exchange2<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
         }
         for (n, code) in [op.b, op.c].into_iter().enumerate() {
             let value = lane_value(wave, code, size, lane);
-            let address = base(wave, op, lane) + offsets[n];
+            let address = address_of(wave, op, lane, offsets[n]);
             let old = lds_atomic(wave, Rmw::Swap, size, address, value, 0);
             wave.spare[n * dwords].0[lane] = old as u32;
             if dwords == 2 {
@@ -195,7 +197,7 @@ fn atomic<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
         } else {
             (first, second)
         };
-        let address = base(wave, op, lane) + op.x;
+        let address = address_of(wave, op, lane, op.x);
         let old = lds_atomic(wave, operation, size, address, data, second);
         wave.spare[0].0[lane] = old as u32;
         wave.spare[1].0[lane] = (old >> 32) as u32;
@@ -422,6 +424,9 @@ fn operation(what: &str, ty: &str) -> Option<(Rmw, Size)> {
 /// The handler of a mnemonic, and the payload of [`Op::e`].
 pub(crate) fn handler(name: &str) -> Option<(Versions, u16)> {
     let rest = name.strip_prefix("ds_")?;
+    if let Some(operation) = gws::operation(name) {
+        return Some(([|_, _| Flow::GlobalSync; 3], operation));
+    }
     match rest {
         "swizzle_b32" => return Some((swizzle_versions::all(), 0)),
         "permute_b32" => return Some((permute_versions::all(), 0)),
