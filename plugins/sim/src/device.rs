@@ -46,8 +46,8 @@ impl Device {
                     space: Space::default(),
                     gws,
                     code: Arc::new(CodeCache::new(config.isa, Level::detected())),
+                    outside: Arc::clone(&outside),
                     clock: Arc::clone(&outside) as Arc<dyn exec::Clock>,
-                    outside,
                 };
                 if config.hmm {
                     device.space.map(Range::PROCESS);
@@ -73,7 +73,7 @@ impl Device {
     }
 }
 
-/// What kernels of a device reach outside of their work-groups: the runtime, and each other.
+/// The runtime, as kernels reach it.
 #[derive(Debug)]
 pub(crate) struct Outside {
     host: HostRef<'static>,

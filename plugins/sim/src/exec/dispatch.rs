@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::code::CodeCache;
 use super::descriptor::KernelDescriptor;
-use super::gws::GlobalSync;
 use super::memory::{AddressSpace, MemoryReason};
 use super::wave_sync::{Sync, SyncAnswer};
 

@@ -7,7 +7,6 @@
 use super::atomic::{lane_value, registers, Kind, Rmw};
 use super::flat_atomic::lds_atomic;
 use super::guard::{Size, Width};
-use super::gws;
 use super::level::{versions, Host};
 use super::op::{Flow, Op, Versions};
 use super::row::Row;
@@ -424,9 +423,6 @@ fn operation(what: &str, ty: &str) -> Option<(Rmw, Size)> {
 /// The handler of a mnemonic, and the payload of [`Op::e`].
 pub(crate) fn handler(name: &str) -> Option<(Versions, u16)> {
     let rest = name.strip_prefix("ds_")?;
-    if let Some(operation) = gws::operation(name) {
-        return Some(([|_, _| Flow::GlobalSync; 3], operation));
-    }
     match rest {
         "swizzle_b32" => return Some((swizzle_versions::all(), 0)),
         "permute_b32" => return Some((permute_versions::all(), 0)),

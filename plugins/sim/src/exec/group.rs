@@ -428,17 +428,6 @@ impl Turn<'_> {
                 self.dispatch.host.message(wave.message, wave.s[slot::M0]);
                 Ok(Next::Here(next))
             }
-            Flow::GlobalSync => {
-                let Some(sync) = self.dispatch.host.global_sync() else {
-                    wave.stop = Some(Stop::Illegal { word: 0 });
-                    return Err(fault(wave, chunk, index));
-                };
-                if gws::execute(wave, op, sync) {
-                    return Ok(Next::Here(next));
-                }
-                wave.pc = chunk.pc(index);
-                Ok(Next::Leave(Exit::Sleep))
-            }
             Flow::Indexing => Ok(Next::Elsewhere),
             _ => Err(fault(wave, chunk, index)),
         }

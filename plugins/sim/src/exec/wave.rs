@@ -69,8 +69,6 @@ pub(crate) struct Wave {
     pub(crate) jump: u16,
     /// Why the wave stopped.
     pub(crate) stop: Option<Stop>,
-    /// The phase of a global barrier that the wave waits for the end of.
-    pub(crate) meeting: Option<u32>,
     /// The immediate of `s_sendmsg` or `s_sleep`.
     pub(crate) message: u16,
     /// The global wave sync resource that it uses.
@@ -127,7 +125,6 @@ impl Wave {
             pc: 0,
             jump: 0,
             stop: None,
-            meeting: None,
             message: 0,
             sync: None,
             hwreg: HwRegs::default(),
