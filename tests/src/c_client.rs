@@ -46,10 +46,8 @@ pub fn present(found: bool, what: &str, package: &str) -> bool {
 /// Tells whether a program can be started.
 #[must_use]
 pub fn has_program(program: &str) -> bool {
-    Command::new(program)
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success())
+    // How it ends does not matter: rocminfo knows no `--version`, and fails on a machine without a GPU.
+    Command::new(program).arg("--version").output().is_ok()
 }
 
 /// A C or C++ program to compile.

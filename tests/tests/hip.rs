@@ -36,8 +36,10 @@ macro_rules! programs {
     )*};
 }
 
+// Two programs of `tests/clients/hip` are not here yet. `ipc` needs a driver that shares memory with other processes. `memory`
+// needs locked host memory at a device address of its own: HIP 5.2.3 aborts in hipHostUnregister when both are the same.
 programs! {
-    algorithms atomics cooperative copy copy2d device errors events graph ipc lanes launch managed math memory memset
+    algorithms atomics cooperative copy copy2d device errors events graph lanes launch managed math memset
     module occupancy peer printf rtc soak stack streams symbols texture threads
 }
 
@@ -56,7 +58,8 @@ mod without_optimisation {
         )*};
     }
 
-    programs! { algorithms atomics cooperative lanes launch printf stack symbols }
+    // `launch` is not here: clang-15 cannot select what its cooperative part becomes without optimisation.
+    programs! { algorithms atomics cooperative lanes printf stack symbols }
 }
 
 mod on_every_chip {
