@@ -86,7 +86,7 @@ pub fn program(name: &str, build: Build<'_>) -> PathBuf {
 pub fn module(chip: &str) -> PathBuf {
     let source = sources().join("module_kernels.hip");
     let module = scratch_dir("hip").join(format!("module-{chip}.co"));
-    compile(&module, &[source.clone()], &|hipcc| {
+    compile(&module, std::slice::from_ref(&source), &|hipcc| {
         hipcc.args(["--genco", "-std=c++17", "-O2"]);
         hipcc.arg(format!("--offload-arch={chip}")).arg(&source);
     });
