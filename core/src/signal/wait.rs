@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a wait looks before it sleeps.
-const SPIN: Duration = Duration::from_micros(60);
+const SPIN: Duration = Duration::from_micros(40);
 /// How long one sleep lasts where the system has no `membarrier`, so that a lost wake-up ends.
 const UNSURE_SLEEP: Duration = Duration::from_millis(1);
 
@@ -242,8 +242,6 @@ fn spin(deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
         if now >= until || deadline.0.is_some_and(|at| now >= at) {
             return done();
         }
-        // The thread that is to change the value may have been woken on this very processor, and wait for it.
-        std::thread::yield_now();
     }
 }
 
