@@ -152,6 +152,23 @@ impl GpuSpec {
         }
     }
 
+    /// A GPU by the name of its processor, such as `gfx90a`; `gfx900` is the default Vega 10.
+    ///
+    /// # Errors
+    ///
+    /// A sentence for a name that is none.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let chip = hansa_kfd::chip::CHIPS
+            .iter()
+            .find(|chip| chip.target.to_string() == name)
+            .ok_or_else(|| format!("{name:?} is no processor, such as gfx90a"))?;
+        let t = chip.target;
+        match u32::from(t.major) * 10_000 + u32::from(t.minor) * 100 + u32::from(t.step) {
+            90_000 => Ok(Self::default()),
+            version => Ok(Self::of_version(version)),
+        }
+    }
+
     fn properties(&self, index: u32, render_minor: u32) -> String {
         let pairs: [(&str, u64); 38] = [
             ("cpu_cores_count", 0),

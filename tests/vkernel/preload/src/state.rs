@@ -1,0 +1,158 @@
+//! The kernel of this process, and where its machine's files are.
+
+use hansa_vkernel::{Encoding, GpuSpec, Kernel, Machine, Options};
+use std::ffi::{CStr, CString};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+
+/// What concerns the virtual kernel. A path with one of these beginnings is looked up in the machine's files.
+const REDIRECTED: [&str; 6] = [
+    "/sys/devices/virtual/kfd",
+    "/sys/class/kfd",
+    "/sys/module/amdgpu",
+    "/sys/dev/char/226:",
+    "/dev/dri",
+    "/proc/modules",
+];
+
+/// A kernel with the place of its machine's files.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) kernel: Arc<Kernel>,
+    files: PathBuf,
+}
+
+/// The state; null before the first use and in a fresh child process. It is never freed.
+static STATE: AtomicPtr<State> = AtomicPtr::new(std::ptr::null_mut());
+static MAKING: Mutex<()> = Mutex::new(());
+
+/// The state, if there is one.
+pub(crate) fn existing() -> Option<&'static State> {
+    // SAFETY: null, or a box that was leaked.
+    unsafe { STATE.load(Ordering::Acquire).as_ref() }
+}
+
+/// The state, made at the first use.
+pub(crate) fn state() -> Option<&'static State> {
+    if let Some(state) = existing() {
+        return Some(state);
+    }
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(state) = existing() {
+        return Some(state);
+    }
+    match make() {
+        Ok(state) => {
+            static FORK: Once = Once::new();
+            FORK.call_once(|| {
+                // SAFETY: the handler only stores a pointer.
+                unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+            });
+            STATE.store(Box::into_raw(Box::new(state)), Ordering::Release);
+            existing()
+        }
+        Err(error) => {
+            eprintln!("vkernel: {error}");
+            None
+        }
+    }
+}
+
+/// A child process begins without a kernel's process, and without the threads of its devices.
+extern "C" fn in_child() {
+    STATE.store(std::ptr::null_mut(), Ordering::Release);
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn make() -> Result<State, String> {
+    let machine = machine(variable("HANSA_VKERNEL_MACHINE").as_deref().unwrap_or("gfx900"))?;
+    let mut options = Options {
+        encoding: Encoding::File,
+        trace: variable("HANSA_VKERNEL_TRACE").is_some(),
+        strict_buffers: variable("HANSA_VKERNEL_STRICT").as_deref() != Some("0"),
+        ..Options::default()
+    };
+    if let Some(minor) = variable("HANSA_VKERNEL_MINOR") {
+        options.minor = minor
+            .parse()
+            .map_err(|_| format!("HANSA_VKERNEL_MINOR={minor} is no number"))?;
+    }
+    let files = write(&machine)?;
+    let kernel =
+        Kernel::new(machine, options, None).map_err(|errno| format!("no virtual kernel: {errno}"))?;
+    if let Some(script) = variable("HANSA_VKERNEL_FAULTS") {
+        kernel.faults.script(&script)?;
+    }
+    Ok(State { kernel, files })
+}
+
+fn machine(text: &str) -> Result<Machine, String> {
+    if text.starts_with('/') {
+        return Machine::of_dump(Path::new(text)).map_err(|error| format!("{text}: {error}"));
+    }
+    let specs: Result<Vec<GpuSpec>, String> = text.split(',').map(str::trim).map(GpuSpec::named).collect();
+    Ok(Machine::with_gpus(&specs?))
+}
+
+/// Writes the machine's files, unless another process did. Answers the directory.
+fn write(machine: &Machine) -> Result<PathBuf, String> {
+    let mut hasher = DefaultHasher::new();
+    for (path, contents) in machine.tree.files() {
+        path.hash(&mut hasher);
+        contents.hash(&mut hasher);
+    }
+    // SAFETY: takes nothing and cannot fail.
+    let user = unsafe { libc::getuid() };
+    let name = format!("hansa-vkernel-{user}-{:016x}", hasher.finish());
+    let directory = variable("HANSA_VKERNEL_DIR")
+        .map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
+        .join(name);
+    if directory.exists() {
+        return Ok(directory);
+    }
+    let fresh = directory.with_extension(std::process::id().to_string());
+    let failed = |error: std::io::Error| format!("{}: {error}", fresh.display());
+    let inside = |path: &Path| fresh.join(path.strip_prefix("/").unwrap_or(path));
+    for path in machine.tree.directories() {
+        std::fs::create_dir_all(inside(path)).map_err(failed)?;
+    }
+    for (path, contents) in machine.tree.files() {
+        std::fs::write(inside(path), contents).map_err(failed)?;
+    }
+    let nodes = inside(Path::new("/dev/dri"));
+    std::fs::create_dir_all(&nodes).map_err(failed)?;
+    for gpu in &machine.gpus {
+        // Only names: opening one goes to the kernel.
+        std::fs::write(nodes.join(format!("renderD{}", gpu.render_minor)), "").map_err(failed)?;
+    }
+    if std::fs::rename(&fresh, &directory).is_err() {
+        // Another process was first.
+        std::fs::remove_dir_all(&fresh).map_err(failed)?;
+    }
+    Ok(directory)
+}
+
+/// Whether a path is a device node of the virtual kernel.
+pub(crate) fn is_device(path: &CStr) -> bool {
+    let bytes = path.to_bytes();
+    bytes == b"/dev/kfd" || bytes.starts_with(b"/dev/dri/renderD")
+}
+
+/// Where a path leads; `None` for one that does not concern the virtual kernel.
+pub(crate) fn redirect(path: &CStr) -> Option<CString> {
+    let bytes = path.to_bytes();
+    if !REDIRECTED.iter().any(|start| bytes.starts_with(start.as_bytes())) {
+        return None;
+    }
+    let state = state()?;
+    let text = path.to_str().ok()?;
+    // `/sys/class/kfd/kfd` is a link.
+    let text = text.replacen("/sys/class/kfd", "/sys/devices/virtual/kfd", 1);
+    let to = state.files.join(text.trim_start_matches('/'));
+    CString::new(to.into_os_string().into_encoded_bytes()).ok()
+}
