@@ -109,6 +109,33 @@ impl DeviceFile {
         self.free.push((offset, whole));
     }
 
+    /// Maps a part at an address of the process that is reserved for it.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    pub fn put(&self, address: u64, offset: u64, bytes: u64) -> Result<(), Errno> {
+        let length = usize::try_from(bytes).map_err(|_| Errno::NOMEM)?;
+        let at = i64::try_from(offset).map_err(|_| Errno::INVAL)?;
+        let place =
+            std::ptr::with_exposed_provenance_mut(usize::try_from(address).map_err(|_| Errno::INVAL)?);
+        // SAFETY: the program reserved the range for this buffer and mapped nothing there that can be accessed.
+        let made = unsafe {
+            libc::mmap(
+                place,
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE,
+                self.fd,
+                at,
+            )
+        };
+        if made == libc::MAP_FAILED {
+            return Err(last());
+        }
+        Ok(())
+    }
+
     /// Maps a part for the device's side.
     ///
     /// # Errors

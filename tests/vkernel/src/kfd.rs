@@ -364,10 +364,43 @@ fn map_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
             user::put(at, bytes, &a)?;
             return Err(errno);
         }
-        process.buffers.get(a.handle)?.mapped.insert(gpu);
+        let buffer = process.buffers.get(a.handle)?;
+        if buffer.mapped.insert(gpu) {
+            show(kernel, gpu, buffer);
+        }
         a.n_success += 1;
     }
     user::put(at, bytes, &a)
+}
+
+/// Tells what runs kernels of a buffer. It has the host's addresses, so memory that the program left inaccessible is
+/// put at its address for it; host memory under another address is out of its sight.
+fn show(kernel: &Kernel, gpu: usize, buffer: &Buffer) {
+    let Some(executor) = kernel.device.executor() else {
+        return;
+    };
+    match &*buffer.backing {
+        Backing::File {
+            gpu: owner, offset, ..
+        } => {
+            let file = kernel.renders[*owner].lock();
+            if buffer.flags & (memory_uapi::ALLOC_PUBLIC | memory_uapi::ALLOC_GTT) == 0
+                && file.put(buffer.address, *offset, buffer.bytes).is_err()
+            {
+                return;
+            }
+        }
+        Backing::User(at) if *at == buffer.address => {}
+        Backing::User(_) | Backing::Nothing => return,
+    }
+    let has = |flag| buffer.flags & flag != 0;
+    executor.see(
+        gpu,
+        buffer.address,
+        buffer.bytes,
+        has(memory_uapi::ALLOC_WRITABLE),
+        has(memory_uapi::ALLOC_EXECUTABLE),
+    );
 }
 
 fn unmap_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
@@ -376,7 +409,11 @@ fn unmap_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let mut process = kernel.process();
     let buffer = process.buffers.get(a.handle)?;
     for gpu in gpus.into_iter().skip(a.n_success as usize) {
-        buffer.mapped.remove(&gpu);
+        if buffer.mapped.remove(&gpu) {
+            if let Some(executor) = kernel.device.executor() {
+                executor.forget(gpu, buffer.address, buffer.bytes);
+            }
+        }
         a.n_success += 1;
     }
     user::put(at, bytes, &a)

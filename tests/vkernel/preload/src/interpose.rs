@@ -3,6 +3,8 @@
 //! Variadic ones are defined with their optional argument: on the machines that Linux runs GPUs on it is passed
 //! like any other. A panic in one of them ends the process: there is nobody to hand it to.
 
+#![expect(unreachable_pub, reason = "the dynamic linker reaches them")]
+
 use crate::next::{self, fail, Next};
 use crate::state::{existing, is_device, redirect, state};
 use hansa_vkernel::kernel::Which;

@@ -32,8 +32,10 @@ impl Next {
 
 /// Sets `errno` and answers -1.
 pub(crate) fn fail(errno: c_int) -> c_int {
+    // SAFETY: takes nothing and cannot fail.
+    let place = unsafe { libc::__errno_location() };
     // SAFETY: the C library has an `errno` for every thread.
-    unsafe { *libc::__errno_location() = errno };
+    unsafe { *place = errno };
     -1
 }
 

@@ -1,5 +1,6 @@
 //! The kernel of this process, and where its machine's files are.
 
+use hansa_vkernel::device::{Executor, SimExecutor};
 use hansa_vkernel::{Encoding, GpuSpec, Kernel, Machine, Options};
 use std::ffi::{CStr, CString};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -83,8 +84,9 @@ fn make() -> Result<State, String> {
             .map_err(|_| format!("HANSA_VKERNEL_MINOR={minor} is no number"))?;
     }
     let files = write(&machine)?;
-    let kernel =
-        Kernel::new(machine, options, None).map_err(|errno| format!("no virtual kernel: {errno}"))?;
+    let executor: Arc<dyn Executor> = Arc::new(SimExecutor::new(&machine));
+    let kernel = Kernel::new(machine, options, Some(executor))
+        .map_err(|errno| format!("no virtual kernel: {errno}"))?;
     if let Some(script) = variable("HANSA_VKERNEL_FAULTS") {
         kernel.faults.script(&script)?;
     }

@@ -1,12 +1,14 @@
 //! The packet processor of AQL queues (HSA specification 2.8, `amd_hsa_queue.h`, `amd_hsa_signal.h`).
 
-use super::{bell_of, Executor, Fault, Memory, Outcome, Step};
+use super::{bell_of, Dispatch, Executor, Fault, Job, Memory, Outcome, Step};
 use crate::kfd::device_clock;
 use hansa_kfd::uapi::queue as uapi;
 use std::sync::atomic::Ordering;
 
 /// Bytes of a packet.
 const PACKET: u64 = 64;
+/// Most dispatches of a queue that are under way.
+const MOST_JOBS: usize = 32;
 /// Packets that are run before another queue has its turn.
 const BATCH: u32 = 64;
 
@@ -17,6 +19,12 @@ mod kind {
     pub(super) const KERNEL: u8 = 2;
     pub(super) const BARRIER_AND: u8 = 3;
     pub(super) const BARRIER_OR: u8 = 5;
+}
+
+/// Formats of vendor packets.
+mod vendor {
+    pub(super) const PM4: u8 = 1;
+    pub(super) const BARRIER_VALUE: u8 = 2;
 }
 
 /// Offsets in `amd_queue_t`, from the write index, and from the start.
@@ -64,6 +72,17 @@ pub(super) struct Queue {
     /// Stopped until the host stores 0 to the inactive signal.
     needs_scratch: bool,
     stopped: bool,
+    /// Dispatches that are under way; those without the barrier bit run beside each other.
+    jobs: Vec<UnderWay>,
+}
+
+#[derive(Debug)]
+struct UnderWay {
+    job: Box<dyn Job>,
+    completion: u64,
+    start: u64,
+    /// It has private memory, which a queue has only once.
+    private: bool,
 }
 
 impl Queue {
@@ -79,6 +98,7 @@ impl Queue {
             pending: false,
             needs_scratch: false,
             stopped: false,
+            jobs: Vec::new(),
         }
     }
 
@@ -90,24 +110,25 @@ impl Queue {
         if self.stopped || self.packets == 0 {
             return Ok(Step::Idle);
         }
+        let busy = self.go_on(memory)?;
         let bell = bell_of(self.bell).load(Ordering::Acquire);
         if bell != self.rung {
             self.rung = bell;
             self.pending = true;
         }
         if !self.pending {
-            return Ok(Step::Idle);
+            return Ok(busy);
         }
         if self.needs_scratch {
             let inactive = memory.word64(self.descriptor + descriptor::INACTIVE_SIGNAL)?;
             if memory.word64(inactive + signal::VALUE)? != 0 {
-                return Ok(Step::Idle);
+                return Ok(busy);
             }
             self.needs_scratch = false;
         }
         // A doorbell may go backwards when several producers ring: the write index says what there is.
         let write = memory.word64(self.descriptor + descriptor::WRITE_INDEX)?;
-        let mut step = Step::Idle;
+        let mut step = busy;
         for _ in 0..BATCH {
             if self.next >= write {
                 self.pending = false;
@@ -127,6 +148,10 @@ impl Queue {
         let mut packet = [0_u8; 64];
         memory.read(at, &mut packet)?;
         let start = device_clock();
+        let mut began = false;
+        if packet[0] != kind::INVALID && packet[1] & 1 != 0 && !self.jobs.is_empty() {
+            return Ok(false);
+        }
         match packet[0] {
             kind::INVALID => return Ok(false),
             kind::BARRIER_AND | kind::BARRIER_OR => {
@@ -136,49 +161,95 @@ impl Queue {
             }
             kind::KERNEL => {
                 let wanted = word(&packet, 24);
+                let taken = wanted != 0 && self.jobs.iter().any(|job| job.private);
+                if taken || self.jobs.len() == MOST_JOBS {
+                    return Ok(false);
+                }
                 if wanted > memory.word(self.descriptor + descriptor::SCRATCH_LANE_BYTES)? {
                     self.needs_scratch = true;
                     self.say(memory, code::NEEDS_SCRATCH)?;
                     return Ok(false);
                 }
-                let outcome = match executor {
-                    Some(executor) => executor.dispatch(memory, &packet),
-                    // A device that runs nothing says so; it does not pretend.
-                    None => Outcome::Stopped(code::NO_CODE),
+                let dispatch = Dispatch {
+                    packet: &packet,
+                    address: at,
+                    index: self.next,
+                    queue: self.descriptor,
                 };
-                match outcome {
-                    Outcome::Done => {}
-                    Outcome::Stopped(code) => return self.stop(memory, code),
-                    Outcome::Fault(fault) => return Err(fault),
+                // A device that runs nothing says so; it does not pretend.
+                let none = Err(Outcome::Stopped(code::NO_CODE));
+                match executor.map_or(none, |executor| executor.dispatch(memory, &dispatch)) {
+                    Ok(job) => self.jobs.push(UnderWay {
+                        job,
+                        completion: word64(&packet, 56),
+                        start,
+                        private: wanted != 0,
+                    }),
+                    Err(outcome) => return self.failed(memory, outcome),
                 }
+                began = true;
             }
-            kind::VENDOR => {
-                if packet[2] != 1 {
+            kind::VENDOR => match packet[2] {
+                vendor::PM4 => {
+                    if let Some(executor) = executor {
+                        executor.invalidate(memory.gpu());
+                    }
+                    if let Err(what) = pm4(memory, &packet)? {
+                        memory.kernel().complain(what);
+                        return self.stop(memory, code::BAD_VENDOR_PACKET);
+                    }
+                }
+                vendor::BARRIER_VALUE => {
+                    if !barrier_value(memory, &packet)? {
+                        return Ok(false);
+                    }
+                }
+                other => {
                     memory
                         .kernel()
-                        .complain(format!("vendor packet of format {}", packet[2]));
+                        .complain(format!("vendor packet of format {other}"));
                     return self.stop(memory, code::BAD_VENDOR_PACKET);
                 }
-                if let Err(what) = pm4(memory, &packet)? {
-                    memory.kernel().complain(what);
-                    return self.stop(memory, code::BAD_VENDOR_PACKET);
-                }
-            }
+            },
             _ => return self.stop(memory, code::BAD_PACKET),
         }
         memory.write(at, &[kind::INVALID, 0])?;
         self.next += 1;
         memory.store(self.read_index, self.next)?;
-        let completion = word64(&packet, 56);
-        if completion != 0 {
-            memory.store(completion + signal::START, start)?;
-            memory.store(completion + signal::END, device_clock().max(start + 1))?;
-            memory.change(completion + signal::VALUE, |value| {
-                value.fetch_sub(1, Ordering::AcqRel)
-            })?;
-            raise(memory, completion)?;
+        if !began {
+            complete(memory, word64(&packet, 56), start)?;
         }
         Ok(true)
+    }
+
+    /// Goes on with the dispatches that are under way.
+    fn go_on(&mut self, memory: &Memory<'_>) -> Result<Step, Fault> {
+        let mut step = Step::Idle;
+        let mut i = 0;
+        while i < self.jobs.len() {
+            step = Step::Did;
+            match self.jobs[i].job.step(memory) {
+                Outcome::Later => i += 1,
+                Outcome::Done => {
+                    let done = self.jobs.remove(i);
+                    complete(memory, done.completion, done.start)?;
+                }
+                outcome => {
+                    self.failed(memory, outcome)?;
+                    return Ok(step);
+                }
+            }
+        }
+        Ok(step)
+    }
+
+    /// What a dispatch that cannot go on does to its queue.
+    fn failed(&mut self, memory: &Memory<'_>, outcome: Outcome) -> Result<bool, Fault> {
+        match outcome {
+            Outcome::Fault(fault) => Err(fault),
+            Outcome::Stopped(code) => self.stop(memory, code),
+            Outcome::Done | Outcome::Later => Ok(true),
+        }
     }
 
     fn stop(&mut self, memory: &Memory<'_>, code: i64) -> Result<bool, Fault> {
@@ -196,6 +267,19 @@ impl Queue {
         memory.store_signed(inactive + signal::VALUE, code)?;
         raise(memory, inactive)
     }
+}
+
+/// Completes a packet that has a completion signal.
+fn complete(memory: &Memory<'_>, completion: u64, start: u64) -> Result<(), Fault> {
+    if completion == 0 {
+        return Ok(());
+    }
+    memory.store(completion + signal::START, start)?;
+    memory.store(completion + signal::END, device_clock().max(start + 1))?;
+    memory.change(completion + signal::VALUE, |value| {
+        value.fetch_sub(1, Ordering::AcqRel)
+    })?;
+    raise(memory, completion)
 }
 
 /// Tells the host that a signal changed, if it has a mailbox.
@@ -228,6 +312,23 @@ fn barrier(memory: &Memory<'_>, packet: &[u8; 64]) -> Result<bool, Fault> {
         all
     } else {
         any || !some
+    })
+}
+
+/// Whether the value that a packet waits for is there: masked, compared as HSA numbers its conditions.
+fn barrier_value(memory: &Memory<'_>, packet: &[u8; 64]) -> Result<bool, Fault> {
+    let handle = word64(packet, 8);
+    if handle == 0 {
+        return Ok(true);
+    }
+    let signed = |value: u64| i64::from_ne_bytes(value.to_ne_bytes());
+    let value = signed(memory.word64(handle + signal::VALUE)? & word64(packet, 24));
+    let reference = signed(word64(packet, 16));
+    Ok(match word(packet, 32) {
+        0 => value == reference,
+        1 => value != reference,
+        2 => value < reference,
+        _ => value >= reference,
     })
 }
 

@@ -40,6 +40,12 @@ impl<'a> Memory<'a> {
         Self { kernel, gpu }
     }
 
+    /// The GPU.
+    #[must_use]
+    pub const fn gpu(&self) -> usize {
+        self.gpu
+    }
+
     /// The kernel.
     #[must_use]
     pub const fn kernel(&self) -> &'a Kernel {

@@ -5,8 +5,10 @@
 mod aql;
 mod memory;
 mod sdma;
+mod sim;
 
 pub use memory::{Fault, Memory};
+pub use sim::SimExecutor;
 
 use crate::kernel::Kernel;
 use hansa_kfd::uapi::event::{memory_fault, EVENT_MEMORY};
@@ -23,21 +25,55 @@ const BUSY: Duration = Duration::from_micros(50);
 /// Shortest and longest pause after that.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
-/// How a dispatch ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A dispatch that is under way.
+pub trait Job: Send + fmt::Debug {
+    /// Goes on for a short while.
+    fn step(&mut self, memory: &Memory<'_>) -> Outcome;
+}
+
+/// How a dispatch stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It ran.
     Done,
+    /// It goes on at its next step.
+    Later,
     /// The packet processor stops the queue with this code.
     Stopped(i64),
     /// It touched memory that the device does not see so.
     Fault(Fault),
 }
 
+/// A kernel dispatch.
+#[derive(Clone, Copy, Debug)]
+pub struct Dispatch<'a> {
+    /// The packet.
+    pub packet: &'a [u8; 64],
+    /// Where it is.
+    pub address: u64,
+    /// Its number in its queue.
+    pub index: u64,
+    /// The queue's descriptor.
+    pub queue: u64,
+}
+
 /// Runs kernels.
 pub trait Executor: Send + Sync + fmt::Debug {
-    /// Runs a kernel dispatch packet to its end.
-    fn dispatch(&self, memory: &Memory<'_>, packet: &[u8; 64]) -> Outcome;
+    /// Begins a kernel dispatch.
+    ///
+    /// # Errors
+    ///
+    /// How it ended before it began.
+    fn dispatch(&self, memory: &Memory<'_>, dispatch: &Dispatch<'_>) -> Result<Box<dyn Job>, Outcome>;
+
+    /// A GPU sees a range from now on. Device addresses are host addresses there.
+    fn see(&self, gpu: usize, address: u64, bytes: u64, write: bool, execute: bool);
+
+    /// A GPU sees a range no more.
+    fn forget(&self, gpu: usize, address: u64, bytes: u64);
+
+    /// Code may have changed anywhere.
+    fn invalidate(&self, gpu: usize);
 }
 
 /// How a step of a queue went.
@@ -135,6 +171,11 @@ impl Device {
         }
     }
 
+    /// What runs kernels, if anything does.
+    pub(crate) fn executor(&self) -> Option<&dyn Executor> {
+        self.executor.as_deref()
+    }
+
     /// Lets a queue rest, or go on.
     pub(crate) fn pause(&self, id: u32, paused: bool) {
         let slot = self.shared.slots.lock().get(&id).cloned();
@@ -162,7 +203,12 @@ fn block_signals() {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the set is filled in before it is used.
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
-    // SAFETY: signals are the program's; this thread takes none.
+    for own in [libc::SIGSEGV, libc::SIGBUS] {
+        // A kernel's wild access is noticed by its signal.
+        // SAFETY: the set was filled in.
+        unsafe { libc::sigdelset(all.as_mut_ptr(), own) };
+    }
+    // SAFETY: signals are the program's; this thread takes none but those of its own accesses.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), std::ptr::null_mut()) };
 }
 
