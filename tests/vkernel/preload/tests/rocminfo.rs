@@ -4,25 +4,26 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 const ROCMINFO: &str = "/usr/bin/rocminfo";
 
-/// The library; built when it is not there yet.
+/// The library. Cargo does not build it for this test by itself.
 fn preload() -> PathBuf {
-    let name = "libhansa_vkernel_preload.so";
-    let test = std::env::current_exe().unwrap();
-    let directory = test.ancestors().nth(2).unwrap();
-    let found = [directory.join(name), directory.join("deps").join(name)]
-        .into_iter()
-        .find(|path| path.exists());
-    found.unwrap_or_else(|| {
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--locked", "-p", env!("CARGO_PKG_NAME")])
-            .status()
-            .unwrap();
-        assert!(status.success());
-        directory.join(name)
-    })
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT
+        .get_or_init(|| {
+            let test = std::env::current_exe().unwrap();
+            let directory = test.ancestors().nth(2).unwrap();
+            let mut build = Command::new(env!("CARGO"));
+            build.args(["build", "--locked", "-p", env!("CARGO_PKG_NAME")]);
+            if directory.ends_with("release") {
+                build.arg("--release");
+            }
+            assert!(build.status().unwrap().success());
+            directory.join("libhansa_vkernel_preload.so")
+        })
+        .clone()
 }
 
 /// Runs `rocminfo` on a machine; `None` where Debian's is not installed.
