@@ -142,7 +142,7 @@ fn a_runtime_without_threads_is_told_so_in_the_log() {
     let module = Module::device(&rig);
     let (queue, done) = (rig.queue(0), rig.signal(1));
     let none = arguments(&rig, &[]);
-    let program = Program::linear(module.kernel("empty"), none.address(), 64);
+    let program = Program::linear(module.kernel("empty"), none.address(), 640);
     queue.dispatch(&program, done.handle());
     assert!(!rig.host.logged(hansa_plugin_api::LogLevel::ERROR).is_empty());
     // The next packet tries again.

@@ -36,6 +36,8 @@ pub struct Arena {
     instructions: u64,
     /// Taken branches of a turn, if not [`BUDGET`].
     budget: Option<NonZeroU32>,
+    /// Taken branches of all waves together, if there is a limit.
+    limit: Option<NonZeroU32>,
 }
 
 impl std::fmt::Debug for Arena {
@@ -57,6 +59,11 @@ impl Arena {
     /// suit waves that wait for each other.
     pub fn set_budget(&mut self, branches: u32) {
         self.budget = NonZeroU32::new(branches);
+    }
+
+    /// Sets the number of taken branches after which a work-group yields, all waves together; 0 for no such number.
+    pub fn set_limit(&mut self, branches: u32) {
+        self.limit = NonZeroU32::new(branches);
     }
 
     /// Wave instructions counted so far. Only observed runs are counted.
@@ -198,6 +205,7 @@ fn run_waves(
 ) -> Result<Option<bool>, Fault> {
     let observed = dispatch.host.observes();
     let budget = arena.budget.map_or(BUDGET, NonZeroU32::get);
+    let mut left = arena.limit.map_or(u32::MAX, NonZeroU32::get);
     loop {
         let (mut spent, mut slept, mut progressed) = (false, false, false);
         for number in 0..group.waves.len() {
@@ -207,7 +215,11 @@ fn run_waves(
             if dispatch.stop.load(Ordering::Relaxed) {
                 return Err(Fault::Stopped);
             }
+            if left == 0 {
+                break;
+            }
             let alone = group.waves.len() == 1;
+            let most = budget.min(left);
             let member = &mut group.waves[number];
             std::mem::swap(&mut member.wave.env, &mut arena.env);
             let mut turn = Turn {
@@ -216,11 +228,14 @@ fn run_waves(
                 number: number as u32,
                 alone,
                 observed,
-                budget,
+                budget: most,
                 instructions: 0,
             };
             let exit = turn.run(&mut member.wave, &mut arena.lookup);
             arena.instructions += turn.instructions;
+            if arena.limit.is_some() {
+                left -= most - turn.budget;
+            }
             std::mem::swap(&mut member.wave.env, &mut arena.env);
             match exit? {
                 Exit::End => {
@@ -247,6 +262,8 @@ fn run_waves(
             if !waiting {
                 return Ok(None);
             }
+        } else if left == 0 {
+            return Ok(Some(false));
         } else if !progressed {
             return Ok(Some(slept || !spent));
         }

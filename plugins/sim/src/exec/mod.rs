@@ -4,10 +4,10 @@
 //! says which host memory the device may touch, a [`CodeCache`] per device, and one [`Arena`] per worker thread. It calls
 //! [`run_group`] for each work-group, in any order and on any thread, and [`resume_group`] for groups that yielded.
 //!
-//! Inside, from the top: [`group`] schedules waves and holds the run loop, [`launch`] sets up a wave, [`code`] decodes
-//! ahead of execution through [`lower`], which picks a handler per instruction from the family tables. Vector
-//! operations are pure lane functions (`vop1`, `vop2`, `vop3`, `vop3p`, `vopc`) wrapped by [`valu`]; memory instructions reach
-//! memory through [`memory`] (what is allowed) and [`guard`] (what is there).
+//! Inside, from the top: `group` schedules waves and holds the run loop, `launch` sets up a wave, `code` decodes
+//! ahead of execution through `lower`, which picks a handler per instruction from the family tables. Vector
+//! operations are pure lane functions (`vop1`, `vop2`, `vop3`, `vop3p`, `vopc`) wrapped by `valu`; memory instructions reach
+//! memory through `memory` (what is allowed) and `guard` (what is there).
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -26,6 +26,7 @@ mod dispatch;
 mod ds;
 mod flat;
 mod flat_atomic;
+mod float_state;
 mod format;
 mod format_access;
 mod fp;
@@ -63,6 +64,7 @@ mod word;
 pub use code::CodeCache;
 pub use descriptor::{property, KernelDescriptor};
 pub use dispatch::{Apertures, Clock, Dispatch, Fault, Host, Scratch, Step};
+pub use float_state::FloatState;
 pub use group::{resume_group, run_group, Arena, GroupOutcome, SuspendedGroup};
 pub use guard::install as install_fault_handler;
 pub use level::Level;

@@ -22,7 +22,7 @@ pub(crate) use scratch::Room;
 
 use crate::device::Device;
 use crate::exec::{guard, AddressSpace};
-use crate::sched::Pool;
+use crate::sched::{Pool, MOST_WAVES};
 use bell::Hung;
 use dma::DmaMachine;
 use hansa_plugin_api::{Doorbell, Error, QueueKind, QueueRequest, QueueUpdate};
@@ -179,26 +179,32 @@ impl Queue {
     /// The doorbell was rung with the index of a packet.
     pub(crate) fn ring(self: &Arc<Self>, index: u64) {
         self.rung.fetch_max(index.wrapping_add(1), Ordering::Release);
-        if self.is_kernel(index) {
+        if self.wants_thread(index) {
             self.pool.rouse();
         }
         self.kick(INLINE_PACKETS);
         self.pool.ensure_thread();
     }
 
-    /// Whether there is a kernel dispatch in a slot of the ring.
-    fn is_kernel(&self, index: u64) -> bool {
+    /// Whether there is a kernel dispatch in a slot of the ring that is not small.
+    fn wants_thread(&self, index: u64) -> bool {
         let Some((ring, mask)) = self.ring else {
             return false;
         };
+        let mut start = [0; 6];
         // Guarded: the queue may be destroyed at this moment, and its ring with it.
-        let header = guard::load(guard::Size::B32, ring + packet::BYTES * (index & mask));
-        header.is_ok_and(|header| header & 0xff == u64::from(packet::KERNEL_DISPATCH))
+        guard::read(&mut start, ring + packet::BYTES * (index & mask)).is_ok()
+            && packet::is_kernel_beyond(start, MOST_WAVES.into())
+    }
+
+    /// Notes that a dispatch is over, for whoever has the machine.
+    fn note_over(&self, slot: usize) {
+        self.over.fetch_or(1 << slot, Ordering::Release);
     }
 
     /// A dispatch is over.
     pub(crate) fn finished(self: &Arc<Self>, slot: usize) {
-        self.over.fetch_or(1 << slot, Ordering::Release);
+        self.note_over(slot);
         self.kick(u32::MAX);
     }
 

@@ -142,10 +142,8 @@ pub(crate) enum PacketError {
     Condition(u32),
 }
 
-/// Type of a kernel dispatch.
-pub(crate) const KERNEL_DISPATCH: u16 = 2;
-
 mod kind {
+    pub(super) const KERNEL_DISPATCH: u16 = 2;
     pub(super) const VENDOR: u16 = 0;
     pub(super) const BARRIER_AND: u16 = 3;
     pub(super) const BARRIER_OR: u16 = 5;
@@ -170,7 +168,7 @@ impl Packet {
         let [first, ..] = *words;
         let header = Header(half(first, 0));
         let body = match header.kind() {
-            KERNEL_DISPATCH => Body::Kernel(kernel(words)),
+            kind::KERNEL_DISPATCH => Body::Kernel(kernel(words)),
             kind::BARRIER_AND => Body::Barrier(Wait::All(dependencies(words))),
             kind::BARRIER_OR => Body::Barrier(Wait::Any(dependencies(words))),
             kind::VENDOR => match first.to_le_bytes()[2] {
@@ -186,6 +184,22 @@ impl Packet {
             body,
         })
     }
+}
+
+/// Whether the first dwords of a packet are those of a kernel dispatch with more than one work-group, or more than
+/// `waves` waves in it.
+pub(crate) fn is_kernel_beyond(start: [u32; 6], waves: u64) -> bool {
+    let mut words = [0; 8];
+    for (word, pair) in words.iter_mut().zip(start.chunks_exact(2)) {
+        *word = u64::from(pair[0]) | u64::from(pair[1]) << 32;
+    }
+    if Header(half(words[0], 0)).kind() != kind::KERNEL_DISPATCH {
+        return false;
+    }
+    let kernel = kernel(&words);
+    let sides = usize::from(kernel.setup & 3);
+    kernel.waves_per_group() > waves
+        || (0..sides).any(|side| kernel.grid[side] > kernel.workgroup[side].into())
 }
 
 fn kernel(words: &Words) -> KernelDispatch {
@@ -235,6 +249,21 @@ fn word(double: u64, index: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kernel_is_small_with_one_group_of_few_waves() {
+        let start = |kind: u32, sides: u32, workgroup: [u32; 3], grid: [u32; 3]| {
+            let [x, y, z] = workgroup;
+            [kind | sides << 16, x | y << 16, z, grid[0], grid[1], grid[2]]
+        };
+        let beyond = |start| is_kernel_beyond(start, 4);
+        assert!(!beyond(start(2, 1, [256, 1, 1], [256, 1, 1])));
+        assert!(beyond(start(2, 1, [257, 1, 1], [257, 1, 1])));
+        assert!(beyond(start(2, 1, [64, 1, 1], [65, 1, 1])));
+        assert!(!beyond(start(2, 2, [8, 8, 1], [8, 8, 99])));
+        assert!(beyond(start(2, 3, [8, 8, 1], [8, 8, 2])));
+        assert!(!beyond(start(3, 3, [8, 8, 1], [8, 8, 2])));
+    }
 
     #[test]
     fn the_fields_of_a_kernel_dispatch() {

@@ -5,6 +5,7 @@
     reason = "addresses and sizes of this process fit its pointers"
 )]
 
+use super::here::Guest;
 use super::job::Job;
 use super::sleep::Sleep;
 use super::work::{Task, Work};
@@ -39,6 +40,7 @@ pub(crate) struct Pool {
     /// Waves of suspended work-groups.
     waiting_waves: AtomicU32,
     pub(super) sleep: Sleep,
+    pub(super) guest: Guest,
     /// Whether an idle thread looks for work.
     searching: AtomicBool,
     /// [`Sleep::ends`] when a thread was woken ahead of the work for it, with a bit above; or 0.
@@ -67,6 +69,7 @@ impl Pool {
             pending: AtomicUsize::new(0),
             waiting_waves: AtomicU32::new(0),
             sleep: Sleep::default(),
+            guest: Guest::default(),
             searching: AtomicBool::new(false),
             roused: AtomicU64::new(0),
             started: AtomicU32::new(0),
@@ -152,11 +155,16 @@ impl Pool {
         self.wake();
     }
 
+    /// Whether no thread works or searches, and there is nothing to do.
+    pub(super) fn all_sleep(&self) -> bool {
+        self.sleep.sleepers() >= self.started.load(Ordering::Relaxed)
+            && self.pending.load(Ordering::Relaxed) == 0
+    }
+
     /// Wakes a thread ahead of the work that is being prepared for it, if all of them sleep: waking takes longer.
     #[inline]
     pub(crate) fn rouse(&self) {
-        let started = self.started.load(Ordering::Relaxed);
-        if started == 0 || self.sleep.sleepers() < started {
+        if self.started.load(Ordering::Relaxed) == 0 || !self.all_sleep() {
             return;
         }
         let ends = self.sleep.ends();

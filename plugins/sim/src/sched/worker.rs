@@ -4,7 +4,7 @@ use super::pool::Pool;
 use super::work::Task;
 use super::Job;
 use crate::engine::{Outcome, Rest};
-use crate::exec::Arena;
+use crate::exec::{Arena, FloatState};
 use crate::queue::Queue;
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use std::time::{Duration, Instant};
 
 /// How long an idle thread searches before it sleeps: longer than it takes the system to wake a thread of the program
 /// that slept until its packet was done, or the two would take turns sleeping.
-const SEARCH: Duration = Duration::from_micros(120);
-/// How long it does so without letting other threads have the processor.
-const SPIN: Duration = Duration::from_micros(20);
+const SEARCH: Duration = Duration::from_micros(100);
 /// Spins between two looks at memory that the host changes without telling.
 const SPINS: u32 = 32;
 
 /// Runs until the pool closes.
 pub(super) fn run(pool: &Arc<Pool>) {
     precise_timer();
+    let _float = FloatState::of_device();
     let mut thread = Thread {
         pool,
         arena: Arena::new(),
         searching: false,
         searched: false,
+        parallel: std::thread::available_parallelism().map_or(true, |threads| threads.get() > 1),
     };
     while !pool.is_closing() {
         pool.poll();
@@ -55,6 +55,8 @@ struct Thread<'a> {
     searching: bool,
     /// Whether it searched in vain since it last had something to do, or was woken.
     searched: bool,
+    /// Whether others can run while it searches.
+    parallel: bool,
 }
 
 impl Thread<'_> {
@@ -148,7 +150,7 @@ impl Thread<'_> {
     fn idle(&mut self) {
         let pool = self.pool;
         // A thread that only wakes to look at memory does not search each time.
-        self.searching = self.searching || (!self.searched && pool.begin_search());
+        self.searching = self.searching || (!self.searched && self.parallel && pool.begin_search());
         if self.searching {
             if self.search() {
                 return;
@@ -176,12 +178,8 @@ impl Thread<'_> {
                 std::hint::spin_loop();
             }
             self.pool.poll();
-            let elapsed = begun.elapsed();
-            if elapsed > SEARCH {
+            if !self.parallel || begun.elapsed() > SEARCH {
                 return false;
-            }
-            if elapsed > SPIN {
-                std::thread::yield_now();
             }
         }
     }

@@ -139,3 +139,20 @@ __kernel void meet_globally(__global uint *counters, uint groups, uint rounds) {
         barrier(CLK_GLOBAL_MEM_FENCE);
     }
 }
+
+__kernel void halve(__global float *values) {
+    values[get_global_id(0)] *= 0.5f;
+}
+
+// Many barriers and no other branch that takes long, until the host ends it.
+__kernel void meet_until_host(__global uint *flags) {
+    __local uint stop;
+    if (get_local_id(0) == 0)
+        poke(&flags[0], 1);
+    do {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (get_local_id(0) == 0)
+            stop = peek(&flags[1]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    } while (stop == 0);
+}

@@ -10,19 +10,22 @@
     reason = "a place in the window is below 64"
 )]
 
+mod inactive;
+mod launch;
+
 use super::barrier::Barrier;
 use super::commands;
-use super::layout::{inactive, property, queue as at};
-use super::packet::{self, Body, Header, KernelDispatch, Packet, PacketError, NO_SIGNAL};
-use super::scratch::{self, Need, Room};
+use super::layout::{inactive as code, property, queue as at};
+use super::packet::{self, Body, Header, Packet, PacketError, NO_SIGNAL};
+use super::scratch::Room;
 use super::signal::Signal;
 use super::Queue;
-use crate::engine::{self, Failure, Site};
+use crate::engine::{self, Failure};
 use crate::exec::memory::View;
 use crate::exec::AddressSpace;
 use crate::sched::Job;
 use crate::shared::Shared;
-use hansa_plugin_api::{DeviceEvent, DeviceEventKind, LogLevel, QueueRequest};
+use hansa_plugin_api::QueueRequest;
 use std::sync::atomic::{fence, Ordering};
 use std::sync::Arc;
 
@@ -130,9 +133,9 @@ impl Machine {
             self.discard(queue);
             return Next::Idle;
         }
-        self.collect(queue);
         let mut news = false;
         loop {
+            self.collect(queue);
             if let Some(failure) = self.failure.take() {
                 if *budget != u32::MAX {
                     self.failure = Some(failure);
@@ -164,7 +167,7 @@ impl Machine {
             if *budget == 0 {
                 return Next::Again;
             }
-            match self.begin(queue, slot, header) {
+            match self.begin(queue, slot, header, *budget != u32::MAX) {
                 Ok(Begun::Yes) => news = true,
                 Ok(Begun::Later) => return Next::Idle,
                 Err(failure) => self.failure = Some(failure),
@@ -232,7 +235,7 @@ impl Machine {
         if returned && !self.dead {
             self.lent = false;
             self.room = None;
-            if let Err(failure) = self.ask_host(queue, inactive::SCRATCH_RETURNED) {
+            if let Err(failure) = self.ask_host(queue, code::SCRATCH_RETURNED) {
                 self.failure.get_or_insert(failure);
             }
         }
@@ -296,7 +299,13 @@ impl Machine {
         Ok((slot, header))
     }
 
-    fn begin(&mut self, queue: &Arc<Queue>, slot: Shared, header: Header) -> Result<Begun, Failure> {
+    fn begin(
+        &mut self,
+        queue: &Arc<Queue>,
+        slot: Shared,
+        header: Header,
+        brief: bool,
+    ) -> Result<Begun, Failure> {
         debug_assert!(header.kind() != packet::INVALID, "looked at before");
         let packet = Packet::decode(&packet::read(slot)).map_err(|error| bad_packet(self.next, error))?;
         match packet.body {
@@ -315,7 +324,7 @@ impl Machine {
                 self.pass(queue, since);
                 Ok(Begun::Yes)
             }
-            Body::Kernel(kernel) => self.launch(queue, slot, &packet, &kernel),
+            Body::Kernel(kernel) => self.launch(queue, slot, &packet, &kernel, brief),
         }
     }
 
@@ -345,110 +354,6 @@ impl Machine {
         self.next += 1;
         self.retire(done);
         self.complete(queue, completion, times);
-    }
-
-    fn launch(
-        &mut self,
-        queue: &Arc<Queue>,
-        slot: Shared,
-        packet: &Packet,
-        kernel: &KernelDispatch,
-    ) -> Result<Begun, Failure> {
-        engine::check(kernel)?;
-        let scratch = match scratch::of(self.descriptor, kernel) {
-            Need::None => None,
-            Need::Given(_) if self.lent => return Ok(Begun::Later),
-            Need::Given(scratch) => Some(scratch),
-            Need::More => {
-                // Private memory is replaced while no kernel uses it.
-                if self.dispatches > 0 {
-                    return Ok(Begun::Later);
-                }
-                self.room = None;
-                self.ask_host(queue, inactive::NEEDS_SCRATCH)?;
-                return Ok(Begun::Yes);
-            }
-        };
-        let private = scratch.map(|scratch| {
-            self.lent = scratch.once;
-            let room = match self.room.take() {
-                Some(room) if room.is_of(&scratch) => room,
-                _ => Arc::new(Room::new(scratch)),
-            };
-            self.room = Some(Arc::clone(&room));
-            room
-        });
-        fence(Ordering::Acquire);
-        let site = Site {
-            packet_address: slot.address(),
-            queue_address: self.descriptor.address(),
-            packet_index: self.next,
-            private,
-        };
-        let launch = engine::Launch::new(queue, &mut self.view, kernel, site)?;
-        let index = window(self.next);
-        let job = Arc::new(Job::new(launch, index, self.profiling()));
-        self.flying[index] = Flying {
-            job: Some(Arc::clone(&job)),
-            completion: packet.completion,
-        };
-        self.dispatches += 1;
-        self.next += 1;
-        queue.pool.submit(queue, &job);
-        Ok(Begun::Yes)
-    }
-
-    /// Stores a request to the inactive signal; the queue goes on when the host has stored 0.
-    fn ask_host(&mut self, queue: &Queue, request: i64) -> Result<(), Failure> {
-        let handle = self
-            .descriptor
-            .load_u64(at::QUEUE_INACTIVE_SIGNAL, Ordering::Acquire);
-        Signal::of(handle, &mut self.view)
-            .and_then(|signal| signal.store(request, queue.pool.host()))
-            .map_err(|bad| engine::bad_signal(bad.0, "queue inactive"))?;
-        self.asked = true;
-        Ok(())
-    }
-
-    fn host_answered(&mut self) -> bool {
-        let handle = self
-            .descriptor
-            .load_u64(at::QUEUE_INACTIVE_SIGNAL, Ordering::Acquire);
-        Signal::of(handle, &mut self.view).and_then(Signal::value) == Ok(0)
-    }
-
-    /// Reports an error; the queue reads no more packets.
-    #[cold]
-    fn die(&mut self, queue: &Queue, failure: &Failure) {
-        self.dead = true;
-        let text = format!("Queue {} stopped: {failure}", queue.id);
-        queue.pool.log(LogLevel::ERROR, &text);
-        match failure {
-            Failure::Memory { address, flags, .. } => {
-                let event = DeviceEvent {
-                    kind: DeviceEventKind::MEMORY_FAULT,
-                    node: queue.device.node,
-                    queue: queue.id,
-                    address: *address,
-                    flags: *flags,
-                    reserved: 0,
-                    message: failure.to_string().into(),
-                };
-                // The log has it as well.
-                let _ = queue.pool.host().device_event(&event);
-            }
-            Failure::Error { code, .. } => {
-                let handle = self
-                    .descriptor
-                    .load_u64(at::QUEUE_INACTIVE_SIGNAL, Ordering::Acquire);
-                let stored = Signal::of(handle, &mut self.view)
-                    .and_then(|signal| signal.store(*code, queue.pool.host()));
-                if let Err(bad) = stored {
-                    let text = format!("Queue {} has no inactive signal: {bad}", queue.id);
-                    queue.pool.log(LogLevel::ERROR, &text);
-                }
-            }
-        }
     }
 
     fn profiling(&self) -> bool {
@@ -489,8 +394,8 @@ fn bit(index: u64) -> u64 {
 
 fn bad_packet(index: u64, error: PacketError) -> Failure {
     let code = match error {
-        PacketError::Type(_) => inactive::INVALID_PACKET,
-        PacketError::Vendor(_) | PacketError::Condition(_) => inactive::INVALID_VENDOR_PACKET,
+        PacketError::Type(_) => code::INVALID_PACKET,
+        PacketError::Vendor(_) | PacketError::Condition(_) => code::INVALID_VENDOR_PACKET,
     };
     Failure::Error {
         code,
