@@ -36,11 +36,12 @@ macro_rules! programs {
     )*};
 }
 
-// Three programs of `tests/clients/hip` are not here yet. `soak` crashed once in six runs, with the cause not found. `ipc` needs a driver that shares memory with other processes. `memory`
-// needs locked host memory at a device address of its own: HIP 5.2.3 aborts in hipHostUnregister when both are the same.
+// Two programs of `tests/clients/hip` are not here yet. `ipc` needs a driver that shares memory with other processes.
+// `memory` needs locked host memory at a device address of its own: HIP 5.2.3 aborts in hipHostUnregister when both are
+// the same.
 programs! {
     algorithms atomics cooperative copy copy2d device errors events graph lanes launch managed math memset
-    module occupancy peer printf rtc stack streams symbols texture threads
+    module occupancy peer printf rtc soak stack streams symbols texture threads
 }
 
 /// Kernels without optimisation use private memory and calls for everything.
