@@ -68,13 +68,18 @@ impl Chunk {
         for (slot, idle) in idle.iter_mut().enumerate().take(SLOTS) {
             let at = 4 * slot;
             let pc = base.wrapping_add(at as u64);
-            if at + 4 > readable {
+            let there = readable[slot..]
+                .iter()
+                .take(LONGEST / 4)
+                .take_while(|there| **there)
+                .count();
+            if there == 0 {
                 ops.push(linked(control::end_of_code, 0, slot));
                 continue;
             }
             let word = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
             let illegal = linked(control::illegal, word.into(), slot);
-            let Ok(inst) = decode(target, &bytes[at..readable.min(at + LONGEST)]) else {
+            let Ok(inst) = decode(target, &bytes[at..at + 4 * there]) else {
                 ops.push(illegal);
                 continue;
             };
@@ -152,21 +157,31 @@ fn skip_idle(ops: &mut [Op], idle: &[bool; FIXED]) {
     }
 }
 
-/// The bytes from `base` on, and how many of them could be read.
-fn fetch(base: u64, space: &AddressSpace) -> (Vec<u8>, usize) {
+/// The bytes from `base` on, and which dwords of them could be read.
+fn fetch(base: u64, space: &AddressSpace) -> (Vec<u8>, Vec<bool>) {
     let wanted = CHUNK_BYTES as usize + LONGEST;
     let mut bytes = vec![0; wanted];
-    let mut readable = 0;
-    while readable < wanted {
-        let at = base.wrapping_add(readable as u64);
-        let Some(mapping) = space.find(at).filter(|mapping| mapping.access.execute) else {
-            break;
-        };
-        let end = usize::try_from(mapping.end.wrapping_sub(base)).map_or(wanted, |end| end.min(wanted));
-        if guard::read_bytes(&mut bytes[readable..end], at).is_err() {
+    let mut readable = vec![false; wanted / 4];
+    let end = base.saturating_add(wanted as u64);
+    let mappings = space.mappings();
+    let touched = mappings.partition_point(|mapping| mapping.end <= base);
+    for mapping in &mappings[touched..] {
+        if mapping.start >= end {
             break;
         }
-        readable = end;
+        if !mapping.access.execute {
+            continue;
+        }
+        // Whole dwords only: instructions are aligned.
+        let first = mapping.start.max(base).next_multiple_of(4);
+        let last = mapping.end.min(end) & !3;
+        if first >= last {
+            continue;
+        }
+        let (from, to) = ((first - base) as usize, (last - base) as usize);
+        if guard::read_bytes(&mut bytes[from..to], first).is_ok() {
+            readable[from / 4..to / 4].fill(true);
+        }
     }
     (bytes, readable)
 }

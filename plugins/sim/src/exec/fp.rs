@@ -181,7 +181,7 @@ pub(crate) fn ldexp64(value: f64, n: i32) -> f64 {
     // Split so that only the last factor can round: normalise, scale in range, then once more.
     if value == 0.0 || !value.is_finite() {
         // Zeros and infinities stay what they are; a signalling NaN becomes a quiet one.
-        return value * 1.0;
+        return quiet64(value);
     }
     let exponent = frexp_exp64(value);
     let fraction = frexp_mant64(value);

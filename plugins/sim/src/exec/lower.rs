@@ -283,6 +283,10 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
         }
         Shape::Carry => op.f = mask_slot(inst.sdst).into(),
     }
+    if name == "v_cvt_pkaccum_u8_f32" {
+        // It accumulates into its destination.
+        op.c = op.d;
+    }
     if KEEP_HALF.contains(&name) {
         op.e |= flag::KEEP_HALF;
     }

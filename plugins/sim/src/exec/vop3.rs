@@ -62,12 +62,18 @@ pub(crate) fn masked_distance(a: u32, b: u32) -> u32 {
 
 /// Four distances of `b` from the windows of `a` at byte offsets 0 to 3, as 16-bit sums onto `c`.
 #[inline(always)]
-fn four_distances(a: u64, b: u32, c: u64, distance: impl Fn(u32, u32) -> u32) -> u64 {
+fn four_distances(
+    a: u64,
+    b: u32,
+    c: u64,
+    distance: impl Fn(u32, u32) -> u32,
+    add: impl Fn(u16, u16) -> u16,
+) -> u64 {
     let mut result = 0;
     let mut n = 0;
     while n < 4 {
-        let sum = (c >> (16 * n)) as u16 as u32 + distance((a >> (8 * n)) as u32, b);
-        result |= u64::from(sum.min(0xffff) as u16) << (16 * n);
+        let part = distance((a >> (8 * n)) as u32, b) as u16;
+        result |= u64::from(add((c >> (16 * n)) as u16, part)) << (16 * n);
         n += 1;
     }
     result
@@ -273,12 +279,8 @@ pub(crate) static TABLE: &[Entry] = &[
     carry!("v_div_scale_f32", COLD, in false out true, |_, a: f32, b: f32, c: f32, _bit| -> f32 { fp::div_scale32(a, b, c) }),
     carry!("v_div_scale_f64", COLD, in false out true, |_, a: f64, b: f64, c: f64, _bit| -> f64 { fp::div_scale64(a, b, c) }),
     lane!("v_msad_u8", COLD, |_, a: u32, b: u32, c: u32| -> u32 { masked_distance(a, b).wrapping_add(c) }, clamped { masked_distance(a, b).saturating_add(c) }),
-    lane!("v_qsad_pk_u16_u8", COLD, |_, a: u64, b: u32, c: u64| -> u64 {
-        four_distances(a, b, c, byte_distance)
-    }),
-    lane!("v_mqsad_pk_u16_u8", COLD, |_, a: u64, b: u32, c: u64| -> u64 {
-        four_distances(a, b, c, masked_distance)
-    }),
+    lane!("v_qsad_pk_u16_u8", COLD, |_, a: u64, b: u32, c: u64| -> u64 { four_distances(a, b, c, byte_distance, u16::wrapping_add) }, clamped { four_distances(a, b, c, byte_distance, u16::saturating_add) }),
+    lane!("v_mqsad_pk_u16_u8", COLD, |_, a: u64, b: u32, c: u64| -> u64 { four_distances(a, b, c, masked_distance, u16::wrapping_add) }, clamped { four_distances(a, b, c, masked_distance, u16::saturating_add) }),
     carry!("v_mad_u64_u32", COLD, in false out true, |_, a: u32, b: u32, c: u64, _bit| -> u64 { wide_mad(a, b, c) }, clamped {
         let (sum, over) = wide_mad(a, b, c); (if over { u64::MAX } else { sum }, over) }),
     carry!("v_mad_i64_i32", COLD, in false out true, |_, a: i32, b: i32, c: i64, _bit| -> i64 { wide_mad_signed(a, b, c) }, clamped {
@@ -485,9 +487,19 @@ mod tests {
         assert_eq!(byte_distance(0x0102_0304, 0x0400_0301), 8);
         assert_eq!(masked_distance(0x0102_0304, 0x0400_0301), 6);
         assert_eq!(
-            four_distances(0x0000_0000_0403_0201, 0x0403_0201, 0, byte_distance) & 0xffff,
+            four_distances(
+                0x0000_0000_0403_0201,
+                0x0403_0201,
+                0,
+                byte_distance,
+                u16::wrapping_add
+            ) & 0xffff,
             0
         );
+        // Sums wrap unless the instruction clamps.
+        let [wrapped, clamped] = [u16::wrapping_add, u16::saturating_add]
+            .map(|add: fn(u16, u16) -> u16| four_distances(0, 0x0000_0002, u64::MAX, byte_distance, add));
+        assert_eq!((wrapped, clamped), (0x0001_0001_0001_0001, u64::MAX));
         assert_eq!(average_bytes(0x0101_01ff, 0x0202_02ff, 0x0100_0101), 0x0201_02ff);
         assert_eq!((median(3, 1, 2), median(1, 1, 5), median(-1, -5, 9)), (2, 1, -1));
     }
