@@ -5,6 +5,7 @@
 //! - [`export`] has the symbols and their trampolines, [`debugger`] the one symbol that is data;
 //! - [`table`] has the tables that tools patch, [`absent`] what is in them while an extension is not there;
 //! - [`api`] has the functions of the standard, written with [`entry`]; extensions bring theirs;
+//! - [`tools`] loads the libraries that patch the tables;
 //! - [`plugins`] lists the plugins that are part of the library.
 //!
 //! This crate checks pointers, handles and enumeration values, and nothing else.
@@ -16,17 +17,22 @@ mod entry;
 mod export;
 pub mod plugins;
 mod table;
+mod tools;
 
 use hansa_core::{runtime, Result};
 use hansa_plugin_api::hsa::HsaApiTable;
 
-/// Starts the runtime with the built-in plugins and fills the tables, or counts one more user, as `hsa_init` does.
+/// Starts the runtime with the built-in plugins, fills the tables and loads tools, or counts one more user, as `hsa_init` does.
 ///
 /// # Errors
 ///
 /// What kept the runtime from starting.
 pub fn start() -> Result<()> {
-    runtime::init_with(plugins::BUILT_INS, |runtime| table::install(runtime))
+    runtime::init_with(
+        plugins::BUILT_INS,
+        |runtime| table::install(runtime),
+        |runtime| tools::load(runtime),
+    )
 }
 
 /// Counts one user less, as `hsa_shut_down` does; the last one takes the runtime down and resets the tables.
@@ -35,7 +41,7 @@ pub fn start() -> Result<()> {
 ///
 /// [`hansa_core::Error::NotInitialized`] when there is no runtime.
 pub fn stop() -> Result<()> {
-    runtime::shut_down_with(|| {
+    runtime::shut_down_with(tools::unload, || {
         table::reset();
         debugger::clear();
     })

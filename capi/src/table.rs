@@ -169,6 +169,41 @@ const UNTABLED_VERSION: ApiTableVersion = ApiTableVersion {
     ..absent::UNTABLED.version
 };
 
+/// What is in the tables that tools are given, to put it back.
+#[derive(Debug)]
+pub(crate) struct Snapshot(Vec<Vec<usize>>);
+
+impl Snapshot {
+    /// The tables as they are.
+    pub(crate) fn take() -> Self {
+        let copy = |words: &[AtomicUsize]| words.iter().map(|word| word.load(Ordering::Relaxed)).collect();
+        Self(patched().into_iter().map(copy).collect())
+    }
+
+    /// Makes the tables what they were.
+    pub(crate) fn restore(&self) {
+        for (words, old) in patched().into_iter().zip(&self.0) {
+            for (word, &old) in words.iter().zip(old) {
+                word.store(old, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// The words of every table that a tool can get at.
+fn patched() -> [&'static [AtomicUsize]; 7] {
+    let all = usize::MAX;
+    [
+        CORE.words(all),
+        AMD.words(all),
+        IMAGE.words(all),
+        FINALIZER.words(all),
+        PC_SAMPLING.words(all),
+        TOOLS.words(all),
+        ROOT.words(all),
+    ]
+}
+
 /// Puts every table back to what it was before the runtime started.
 pub(crate) fn reset() {
     CORE.set(&CORE_FUNCTIONS);

@@ -6,3 +6,4 @@ pub mod c_type;
 pub mod hip_client;
 pub mod hsa_client;
 pub mod kernels;
+pub mod tool_client;

@@ -30,7 +30,7 @@ pub use self::sections::{Debug, Hsa, Memory, Plugins, Runtime, Settings};
 pub use self::setting::{Origin, Setting, Warning};
 pub use self::switch::switch_plugin;
 pub use self::value::{
-    Bytes, Count, Dialect, Level, Libraries, Megabytes, Paths, Priorities, QueueSize, Seconds, Value,
+    Bytes, Count, Dialect, Level, Libraries, Megabytes, Paths, Priorities, QueueSize, Seconds, Value, Wish,
 };
 pub use self::variables::{Use, Variable, VARIABLES};
 pub use self::visible_devices::{Visible, VisibleDevices};

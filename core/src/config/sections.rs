@@ -6,7 +6,7 @@
 use super::cu_mask::CuMask;
 use super::gfx_version::GfxVersion;
 use super::setting::{AnySetting, Setting};
-use super::value::{Bytes, Count, Level, Libraries, Megabytes, Paths, Priorities, QueueSize, Seconds};
+use super::value::{Bytes, Count, Level, Libraries, Megabytes, Paths, Priorities, QueueSize, Seconds, Wish};
 use super::visible_devices::VisibleDevices;
 
 /// One setting while the rows are walked.
@@ -163,6 +163,12 @@ settings! {
         tools_lib: Libraries = Libraries::default(), "HSA_TOOLS_LIB";
         /// Say on stderr which tools library could not be loaded.
         tools_report_load_failure: bool = true, "HSA_TOOLS_REPORT_LOAD_FAILURE";
+        /// Do not offer the tables to rocprofiler-register.
+        tools_disable_register: bool = false, "HSA_TOOLS_DISABLE_REGISTER";
+        /// Say on stderr why rocprofiler-register did not take the tables.
+        tools_report_register_failure: bool = false, "HSA_TOOLS_REPORT_REGISTER_FAILURE";
+        /// Load tools libraries also when rocprofiler-register took the tables.
+        tools_rocprofiler_v1_tools: Wish = Wish(false), "HSA_TOOLS_ROCPROFILER_V1_TOOLS";
     }
 }
 

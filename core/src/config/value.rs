@@ -96,6 +96,32 @@ impl Value for Option<bool> {
     }
 }
 
+/// A switch that any text turns on which does not say no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wish(pub bool);
+
+impl Value for Wish {
+    const FORM: &'static str = "true or false";
+
+    fn form(_dialect: Dialect) -> &'static str {
+        "0, no, off or false; anything else is yes"
+    }
+
+    fn from_item(item: &Item) -> Option<Self> {
+        item.as_bool().map(Self)
+    }
+
+    fn from_text(text: &OsStr, _dialect: Dialect) -> Option<Self> {
+        let text = text.to_str()?.trim().to_ascii_lowercase();
+        let no = matches!(text.as_str(), "off" | "false" | "no" | "n" | "f") || text.parse::<i64>() == Ok(0);
+        Some(Self(!no))
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
 /// Declares a whole number with a range.
 macro_rules! number {
     ($(#[$doc:meta])* $name:ident($inner:ty), $form:literal, $accepts:expr) => {
@@ -319,6 +345,16 @@ mod tests {
         assert_eq!(text::<bool>("off", Dialect::Hansa), Some(false));
         assert_eq!(text::<bool>("2", Dialect::Hansa), None);
         assert_eq!(text::<Option<bool>>("0", Dialect::Hsa), Some(Some(false)));
+    }
+
+    #[test]
+    fn a_wish_is_whatever_does_not_say_no() {
+        for no in ["0", "off", "FALSE", "no", "n", "f", "00"] {
+            assert_eq!(text::<Wish>(no, Dialect::Hsa), Some(Wish(false)), "{no}");
+        }
+        for yes in ["1", "-1", "on", "please"] {
+            assert_eq!(text::<Wish>(yes, Dialect::Hsa), Some(Wish(true)), "{yes}");
+        }
     }
 
     #[test]

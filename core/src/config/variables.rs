@@ -188,19 +188,19 @@ pub const VARIABLES: &[Variable] = &[
     ),
     row(
         "HSA_TOOLS_DISABLE_REGISTER",
-        Use::NoMeaning("tools are loaded through HSA_TOOLS_LIB only"),
+        Use::Setting("hsa.tools_disable_register"),
     ),
     row(
         "HSA_TOOLS_REPORT_REGISTER_FAILURE",
-        Use::NoMeaning("tools are loaded through HSA_TOOLS_LIB only"),
+        Use::Setting("hsa.tools_report_register_failure"),
     ),
     row(
         "HSA_TOOLS_ROCPROFILER_V1_TOOLS",
-        Use::NoMeaning("tools are loaded through HSA_TOOLS_LIB only"),
+        Use::Setting("hsa.tools_rocprofiler_v1_tools"),
     ),
     row(
         "HSA_RUNNING_UNDER_VALGRIND",
-        Use::NoMeaning("plugins are never unloaded"),
+        Use::NoMeaning("plugins and tools are never unloaded"),
     ),
     row(
         "HSA_ENABLE_VM_FAULT_MESSAGE",

@@ -2,6 +2,10 @@
 //!
 //! A forked child has no runtime: its devices and threads are the parent's. What it inherited is left alone,
 //! calls answer that nothing is initialized, and the child may initialize anew.
+//!
+//! Tools are called while the runtime starts and stops, and may call every function from there: the runtime answers
+//! already, or still, and the thread that holds the lock of this module passes it a second time. What such a nested call
+//! can do is count: `init` one user more, `shut_down` one of those that nested calls added.
 
 use super::build::build;
 use super::Runtime;
@@ -9,12 +13,13 @@ use crate::error::{Error, Result};
 use crate::plugin::BuiltIn;
 use arc_swap::{ArcSwapOption, Guard};
 use rustix::thread::futex;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, Once};
 
 static CURRENT: ArcSwapOption<Runtime> = ArcSwapOption::const_empty();
 static LIFE: Life = Life {
     locked: AtomicU32::new(0),
+    owner: AtomicI32::new(0),
     references: AtomicU32::new(0),
 };
 static EPOCH: AtomicU16 = AtomicU16::new(0);
@@ -26,13 +31,23 @@ static FORKED: AtomicBool = AtomicBool::new(false);
 struct Life {
     /// 0 open, 1 locked, 2 locked and somebody sleeps.
     locked: AtomicU32,
+    /// The thread that holds the lock, by the kernel's number; 0 for none.
+    owner: AtomicI32,
     references: AtomicU32,
 }
 
-struct Locked;
+/// The lock, held.
+struct Locked {
+    /// Whether the thread held it before, further out.
+    nested: bool,
+}
 
 impl Life {
     fn lock(&self) -> Locked {
+        let own = rustix::thread::gettid().as_raw_nonzero().get();
+        if self.owner.load(Ordering::Relaxed) == own {
+            return Locked { nested: true };
+        }
         let mut state = self
             .locked
             .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
@@ -44,10 +59,12 @@ impl Life {
                 let _ = futex::wait(&self.locked, futex::Flags::PRIVATE, 2, None);
             }
         }
-        Locked
+        self.owner.store(own, Ordering::Relaxed);
+        Locked { nested: false }
     }
 
     fn open(&self) {
+        self.owner.store(0, Ordering::Relaxed);
         if self.locked.swap(0, Ordering::Release) == 2 {
             let _ = futex::wake(&self.locked, futex::Flags::PRIVATE, 1);
         }
@@ -56,7 +73,9 @@ impl Life {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        LIFE.open();
+        if !self.nested {
+            LIFE.open();
+        }
     }
 }
 
@@ -102,6 +121,7 @@ extern "C" fn in_child() {
     FORKED.store(true, Ordering::Relaxed);
     // A thread that forks is not inside `init` or `shut_down`; whoever held the lock is not in the child.
     LIFE.locked.store(0, Ordering::Relaxed);
+    LIFE.owner.store(0, Ordering::Relaxed);
     crate::signal::wait::after_fork();
     crate::ipc::after_fork();
 }
@@ -112,15 +132,20 @@ extern "C" fn in_child() {
 ///
 /// [`Error::RefCountOverflow`], and whatever kept the runtime from being built.
 pub fn init(built_ins: &[BuiltIn]) -> Result<()> {
-    init_with(built_ins, |_| ())
+    init_with(built_ins, |_| (), |_| ())
 }
 
-/// [`init`]; `started` is called with a runtime that was made, before anybody else can have it.
+/// [`init`]; `built` is called with a runtime that was made, before anybody else can have it, and `started` when it
+/// answers.
 ///
 /// # Errors
 ///
 /// As [`init`].
-pub fn init_with(built_ins: &[BuiltIn], started: impl FnOnce(&Arc<Runtime>)) -> Result<()> {
+pub fn init_with(
+    built_ins: &[BuiltIn],
+    built: impl FnOnce(&Arc<Runtime>),
+    started: impl FnOnce(&Arc<Runtime>),
+) -> Result<()> {
     static AT_FORK: Once = Once::new();
     AT_FORK.call_once(|| {
         // SAFETY: the handler only stores flags.
@@ -145,10 +170,13 @@ pub fn init_with(built_ins: &[BuiltIn], started: impl FnOnce(&Arc<Runtime>)) -> 
     if references == 0 {
         crate::signal::wait::prepare();
         let runtime = build(EPOCH.fetch_add(1, Ordering::Relaxed).wrapping_add(1), built_ins)?;
+        built(&runtime);
+        CURRENT.store(Some(Arc::clone(&runtime)));
+        LIFE.references.store(1, Ordering::Relaxed);
         started(&runtime);
-        CURRENT.store(Some(runtime));
+    } else {
+        LIFE.references.store(references + 1, Ordering::Relaxed);
     }
-    LIFE.references.store(references + 1, Ordering::Relaxed);
     Ok(())
 }
 
@@ -158,26 +186,32 @@ pub fn init_with(built_ins: &[BuiltIn], started: impl FnOnce(&Arc<Runtime>)) -> 
 ///
 /// [`Error::NotInitialized`] when there is none.
 pub fn shut_down() -> Result<()> {
-    shut_down_with(|| ())
+    shut_down_with(|| (), || ())
 }
 
-/// [`shut_down`]; `stopping` is called when nobody can get at the runtime any more, before it is taken down.
+/// [`shut_down`]; the last one calls `leaving` while the runtime still answers, and `stopping` when nobody can get at
+/// it any more, before it is taken down.
 ///
 /// # Errors
 ///
 /// As [`shut_down`].
-pub fn shut_down_with(stopping: impl FnOnce()) -> Result<()> {
-    let _locked = LIFE.lock();
+pub fn shut_down_with(leaving: impl FnOnce(), stopping: impl FnOnce()) -> Result<()> {
+    let locked = LIFE.lock();
     let references = LIFE.references.load(Ordering::Relaxed);
-    if references == 0 || FORKED.load(Ordering::Relaxed) {
+    // The reference that whoever calls us from further out gives or takes is not a nested caller's.
+    let own = u32::from(locked.nested);
+    if references <= own || FORKED.load(Ordering::Relaxed) {
         return Err(Error::NotInitialized);
     }
-    LIFE.references.store(references - 1, Ordering::Relaxed);
-    if references == 1 {
-        if let Some(runtime) = CURRENT.swap(None) {
-            stopping();
-            runtime.tear_down();
-        }
+    if references > 1 {
+        LIFE.references.store(references - 1, Ordering::Relaxed);
+        return Ok(());
+    }
+    leaving();
+    LIFE.references.store(0, Ordering::Relaxed);
+    if let Some(runtime) = CURRENT.swap(None) {
+        stopping();
+        runtime.tear_down();
     }
     Ok(())
 }
