@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use hansa_plugin_api::hsa::api::{self, Api};
 
 use crate::artifacts::scratch_dir;
-use crate::c_client::{debian_headers, repository, Client};
+use crate::c_client::{repository, Client};
 
 /// A shared object made of a source in `tests/clients/tools`, under a name of its own.
 ///
@@ -27,8 +27,8 @@ pub fn tool(source: &str, name: &str, definitions: &[&str]) -> PathBuf {
         client = client.argument(option);
     }
     if cxx {
-        // How tools in ROCm include the tables' header, which names its neighbours by another directory otherwise.
-        client = client.argument("-DAMD_INTERNAL_BUILD").include(&debian_headers());
+        // Debian's header has the tables of another major version, whose members are in another order.
+        client = client.include(&repository().join("capi/include"));
     }
     for definition in definitions {
         client = client.argument(&format!("-D{definition}"));

@@ -194,16 +194,18 @@ fn a_secure_program_ignores_the_callers_files_and_says_so() {
         &[
             ("HANSA_CONFIG", other.to_str().unwrap()),
             ("HSA_QUEUE_DEBUG", "1"),
+            ("HSA_TOOLS_LIB", "/tmp/libtool.so"),
         ],
         true,
     );
     assert_eq!(config.settings.debug.level.value, Level(0));
     assert!(config.settings.debug.queue.value);
+    assert_eq!(config.settings.hsa.tools_lib.value.0, [""; 0]);
     let found = warnings(&config);
-    assert!(
-        found[0].starts_with("HANSA_CONFIG: ignored") && found[1].starts_with("HOME: ignored"),
-        "{found:?}"
-    );
+    for (found, name) in found.iter().zip(["HANSA_CONFIG", "HOME", "HSA_TOOLS_LIB"]) {
+        assert!(found.starts_with(&format!("{name}: ignored")), "{found}");
+    }
+    assert_eq!(found.len(), 3);
 }
 
 #[test]

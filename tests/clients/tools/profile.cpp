@@ -1,6 +1,6 @@
 // A tool that times kernels the way profilers do: it gives the program queues of its own making, whose packets it sees, puts
 // a signal of its own into each dispatch, and completes the program's signal when it has read the times. Written against
-// Debian's hsa_api_trace.h.
+// this project's hsa_api_trace.h, which has the tables of the version that the runtime offers.
 //
 // TOOL_LOG names the file for its lines: `queue SIZE`, `dispatch GRID NANOSECONDS`.
 #include <hsa/hsa_api_trace.h>
@@ -80,7 +80,8 @@ extern "C" bool OnLoad(HsaApiTable *table, uint64_t, uint64_t, const char *const
 {
     const char *path = getenv("TOOL_LOG");
     log_file = path ? fopen(path, "a") : nullptr;
-    if (!log_file)
+    if (!log_file || table->version.major_id != HSA_API_TABLE_MAJOR_VERSION ||
+        table->amd_ext_->version.major_id != HSA_AMD_EXT_API_TABLE_MAJOR_VERSION)
         return false;
     setvbuf(log_file, nullptr, _IOLBF, 0);
     core = *table->core_;
