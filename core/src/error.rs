@@ -102,6 +102,12 @@ pub enum Error {
     /// An exception that no other variant names.
     #[error("{0}")]
     Failed(&'static str),
+    /// Something is still held, or cannot be given back.
+    #[error("Cannot be freed: {0}")]
+    ResourceFree(&'static str),
+    /// No device repeats accesses that fault (XNACK).
+    #[error("No device repeats accesses that fault")]
+    XnackDisabled,
     /// A resource is in use.
     #[error("Resource busy: {0}")]
     Busy(&'static str),

@@ -1,11 +1,16 @@
 //! Memory: regions, allocations and who may use them.
 
+pub mod access;
 pub mod arena;
+pub mod file;
 pub mod host;
+pub mod interop;
+pub mod ipc;
 pub mod locked;
 pub mod operations;
 pub mod region;
 pub mod registry;
 
+pub use access::Reach;
 pub use region::{GlobalFlags, Place, Region, Segment};
-pub use registry::{Allocation, AllocationKind, FreeCallback, Registry};
+pub use registry::{Allocation, AllocationKind, FreeCallback, Origin, Registry};

@@ -40,7 +40,7 @@ fn alloc_flags(region: &Region, flags: u32) -> api::AllocFlags {
     wanted
 }
 
-fn out_of_memory(error: api::Error) -> Error {
+pub(super) fn out_of_memory(error: api::Error) -> Error {
     if error.code == api::ErrorCode::OUT_OF_RESOURCES {
         Error::OutOfResources("device memory")
     } else {
@@ -144,8 +144,9 @@ impl Runtime {
         }
         let allocation = self
             .memory
-            .remove(address)
+            .remove_if(address, |allocation| allocation.kind.is_allocated())
             .ok_or(Error::InvalidAllocation("not the start of an allocation"))?;
+        self.exchange.withdraw(crate::ipc::Thing::Memory, address);
         self.release(&allocation);
         Ok(())
     }
@@ -161,7 +162,7 @@ impl Runtime {
                 // SAFETY: the program freed it; devices do not see it any more.
                 unsafe { pages.unmap() };
             }
-            AllocationKind::Device { driver, handle } | AllocationKind::Imported { driver, handle } => {
+            AllocationKind::Device { driver, handle } | AllocationKind::Imported { driver, handle, .. } => {
                 // A driver that cannot free has lost its device, and the memory with it.
                 let _ = self.drivers[driver].object.free(handle);
             }

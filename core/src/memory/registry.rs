@@ -22,13 +22,32 @@ pub enum AllocationKind {
     },
     /// The program's own host memory, locked for devices.
     Locked,
-    /// Memory of another process.
+    /// Memory that somebody else made.
     Imported {
         /// Index of the driver.
         driver: usize,
         /// The driver's name for it.
         handle: MemoryHandle,
+        /// Who made it.
+        origin: Origin,
     },
+}
+
+/// Who made memory that was imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Another process that uses the runtime.
+    Process,
+    /// Another interface: a foreign buffer.
+    Buffer,
+}
+
+impl AllocationKind {
+    /// Whether the program allocated it and frees it.
+    #[must_use]
+    pub const fn is_allocated(&self) -> bool {
+        matches!(self, Self::Host(_) | Self::Device { .. })
+    }
 }
 
 /// A function to call when an allocation is freed.
@@ -67,7 +86,7 @@ pub struct Allocation {
     pub callbacks: Mutex<Vec<FreeCallback>>,
     /// Flags of the allocation call.
     pub flags: u32,
-    /// Times it was locked, for locked memory.
+    /// Times it was locked or imported, for such memory.
     pub locks: AtomicU64,
     /// Whether code was put there.
     pub executable: AtomicBool,
@@ -127,9 +146,14 @@ impl Registry {
         covering(&self.locked.read(), address)
     }
 
-    /// Takes out the allocation that starts exactly at an address.
-    pub fn remove(&self, base: u64) -> Option<Arc<Allocation>> {
-        self.by_base.write().remove(&base)
+    /// Takes out the allocation that starts exactly at an address, if it is one that is wanted.
+    pub fn remove_if(&self, base: u64, wanted: impl FnOnce(&Allocation) -> bool) -> Option<Arc<Allocation>> {
+        let mut by_base = self.by_base.write();
+        if by_base.get(&base).is_some_and(|allocation| wanted(allocation)) {
+            by_base.remove(&base)
+        } else {
+            None
+        }
     }
 
     /// Takes out locked memory that starts exactly at an address.

@@ -2,8 +2,8 @@
 
 use super::{agents_or_all, Group};
 use crate::error::{Error, Result};
-use crate::memory::registry::{AllocationKind, FreeCallback};
-use crate::memory::{Region, Segment};
+use crate::memory::registry::{AllocationKind, FreeCallback, Origin};
+use crate::memory::Reach;
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
 use std::sync::atomic::Ordering;
@@ -11,49 +11,16 @@ use std::sync::atomic::Ordering;
 #[derive(Debug)]
 pub(super) struct Memory(pub(super) Group);
 
-/// `hsa_amd_memory_pool_access_t`.
-mod access {
-    pub(super) const NEVER: u32 = 0;
-    pub(super) const BY_DEFAULT: u32 = 1;
-    pub(super) const WHEN_GRANTED: u32 = 2;
-}
-
 /// `hsa_amd_pointer_type_t`.
 mod pointer {
     pub(super) const HSA: u32 = 1;
     pub(super) const LOCKED: u32 = 2;
+    pub(super) const GRAPHICS: u32 = 3;
     pub(super) const IPC: u32 = 4;
 }
 
 fn pool(runtime: &Runtime, handle: u64) -> Result<usize> {
     runtime.region_index(handle).map_err(|_| Error::InvalidMemoryPool)
-}
-
-/// How an agent reaches a region.
-fn reach(runtime: &Runtime, agent: usize, region: &Region) -> u32 {
-    if region.agent == agent {
-        return access::BY_DEFAULT;
-    }
-    if region.segment != Segment::Global {
-        return access::NEVER;
-    }
-    if region.is_host() && runtime.agents[agent].is_cpu() {
-        return access::BY_DEFAULT;
-    }
-    if runtime.links.get(agent, region.agent).is_none() {
-        return access::NEVER;
-    }
-    let hidden = matches!(
-        region.place,
-        crate::memory::Place::Bank {
-            host_visible: false,
-            ..
-        }
-    );
-    if hidden && runtime.agents[agent].is_cpu() {
-        return access::NEVER;
-    }
-    access::WHEN_GRANTED
 }
 
 impl api::MemoryServices for Memory {
@@ -103,10 +70,10 @@ impl api::MemoryServices for Memory {
             atomics_64bit: link.flags.contains(api::LinkFlags::ATOMICS_64),
             coherent: link.flags.contains(api::LinkFlags::COHERENT),
         });
-        let access = reach(&runtime, agent, region);
+        let access = runtime.reach(agent, region);
         Ok(api::PoolAccess {
-            access,
-            links: hop.filter(|_| access != access::NEVER).into_iter().collect(),
+            access: access as u32,
+            links: hop.filter(|_| access != Reach::Never).into_iter().collect(),
         })
     }
 
@@ -129,7 +96,7 @@ impl api::MemoryServices for Memory {
             let region = &runtime.regions[allocation.region];
             if agents
                 .iter()
-                .any(|&agent| reach(&runtime, agent, region) == access::NEVER)
+                .any(|&agent| runtime.reach(agent, region) == Reach::Never)
             {
                 return Err(Error::InvalidArgument("an agent can never reach the pool").into());
             }
@@ -202,7 +169,10 @@ impl api::MemoryServices for Memory {
         let kind = match allocation.kind {
             AllocationKind::Host(_) | AllocationKind::Device { .. } => pointer::HSA,
             AllocationKind::Locked => pointer::LOCKED,
-            AllocationKind::Imported { .. } => pointer::IPC,
+            AllocationKind::Imported { origin, .. } => match origin {
+                Origin::Process => pointer::IPC,
+                Origin::Buffer => pointer::GRAPHICS,
+            },
         };
         let mut agents = api::RVec::new();
         if with_agents {
@@ -212,7 +182,7 @@ impl api::MemoryServices for Memory {
                     .filter(|&agent| {
                         granted.contains(&agent)
                             || region.is_host()
-                            || reach(&runtime, agent, region) == access::BY_DEFAULT
+                            || runtime.reach(agent, region) == Reach::ByDefault
                     })
                     .map(|agent| runtime.agent_handle(agent)),
             );

@@ -5,11 +5,12 @@ use hansa_core::ipc::MemoryFile;
 use hansa_plugin_api as api;
 use hansa_plugin_api::{
     AgentCaps, AllocRequest, Allocation, BankFlags, BankKind, Driver, DriverGroups, Error, ErrorCode,
-    HostMemoryRequest, HostRef, MapRequest, MemoryBank, MemoryHandle, NodeDescription, NodeKind, RVec,
-    Result, SystemDescription,
+    HostMemoryRequest, HostRef, MapRequest, MemoryBank, MemoryHandle, NodeDescription, NodeKind, NodeRef,
+    RVec, Result, SystemDescription,
 };
 use rustix::mm::{mmap_anonymous, munmap, MapFlags, ProtFlags};
 use std::collections::HashMap;
+use std::os::fd::{BorrowedFd, IntoRawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
@@ -90,6 +91,23 @@ impl FakeDriver {
     }
 }
 
+fn link(from: NodeRef, to: NodeRef) -> api::LinkDescription {
+    api::LinkDescription {
+        from,
+        to,
+        kind: api::LinkKind::PCIE,
+        flags: api::LinkFlags::COHERENT,
+        weight: 20,
+        hops: 1,
+        min_latency_ns: 0,
+        max_latency_ns: 0,
+        min_bandwidth_mbs: 0,
+        max_bandwidth_mbs: 0,
+        engine_mask: 0,
+        reserved: 0,
+    }
+}
+
 fn unknown(handle: MemoryHandle) -> Error {
     Error::new(ErrorCode::INVALID_HANDLE, format!("{} is no memory", handle.0))
 }
@@ -123,6 +141,11 @@ impl Driver for FakeDriver {
         Ok(SystemDescription {
             groups: DriverGroups::MEMORY | DriverGroups::QUEUES | DriverGroups::SHARING,
             nodes: RVec::from(vec![node(0), node(1)]),
+            links: RVec::from(vec![
+                link(NodeRef::own(0), NodeRef::host(0)),
+                link(NodeRef::own(1), NodeRef::host(0)),
+                link(NodeRef::own(0), NodeRef::own(1)),
+            ]),
             ..SystemDescription::default()
         })
     }
@@ -171,6 +194,31 @@ impl Driver for FakeDriver {
 
     fn unmap(&self, _request: &MapRequest<'_>) -> Result<()> {
         Ok(())
+    }
+
+    fn export_memory(&self, handle: MemoryHandle, kind: api::ExportKind) -> Result<api::SharedHandle> {
+        let table = self.memory.lock().unwrap();
+        let memory = table.get(&handle.0).ok_or_else(|| unknown(handle))?;
+        if kind != api::ExportKind::DMA_BUF {
+            return Err(Error::not_supported("A name in words"));
+        }
+        let descriptor = memory.file.duplicate().unwrap().into_raw_fd();
+        let mut words = [0; 8];
+        words[0] = descriptor.try_into().unwrap();
+        Ok(api::SharedHandle {
+            kind,
+            reserved: 0,
+            offset: 0,
+            words,
+        })
+    }
+
+    fn import_memory(&self, request: &api::ImportRequest<'_>) -> Result<Allocation> {
+        // SAFETY: the runtime lends an open descriptor for the call.
+        let lent = unsafe { BorrowedFd::borrow_raw(request.shared.words[0] as i32) };
+        let file = lent.try_clone_to_owned().ok().and_then(MemoryFile::of);
+        let file = file.filter(|file| request.bytes == 0 || file.bytes() == request.bytes);
+        self.keep(file.ok_or_else(|| Error::new(ErrorCode::INVALID_ARGUMENT, "No memory"))?)
     }
 
     fn register_host(&self, request: &HostMemoryRequest<'_>) -> Result<Allocation> {

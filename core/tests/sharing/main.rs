@@ -5,11 +5,16 @@
     clippy::cast_possible_truncation,
     reason = "addresses and sizes of a 64-bit machine"
 )]
+#![expect(
+    clippy::cast_possible_wrap,
+    reason = "a descriptor in a word is the same bits"
+)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod counted;
 mod driver;
 mod intercept;
+mod memory;
 mod other;
 mod processor;
 mod rig;

@@ -111,6 +111,8 @@ const ROLES: &[(&str, Role)] = &[
     ("attach a signal", super::signals::attach_a_signal),
     ("give a signal", super::signals::give_a_signal),
     ("sleep on a signal", super::signals::sleep_on_a_signal),
+    ("attach memory", super::memory::attach_memory),
+    ("give memory", super::memory::give_memory),
 ];
 
 #[test]

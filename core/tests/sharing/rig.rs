@@ -60,6 +60,10 @@ pub(crate) struct Rig {
     /// Its groups.
     pub(crate) signals: api::SignalServicesRef<'static>,
     pub(crate) queues: api::QueueServicesRef<'static>,
+    pub(crate) memory: api::MemoryServicesRef<'static>,
+    pub(crate) sharing: api::SharingServicesRef<'static>,
+    /// The host's processors.
+    pub(crate) cpu: u64,
     /// The devices.
     pub(crate) gpus: [u64; 2],
 }
@@ -69,11 +73,15 @@ pub(crate) fn start() -> Rig {
     hansa_core::runtime::init(&[BuiltIn::of::<Fake>()]).unwrap();
     let runtime = SERVICES.lock().unwrap().unwrap();
     let agents = runtime.agents().unwrap();
+    let cpu = agents[0];
     let gpus: Vec<u64> = agents
         .into_iter()
         .filter(|&agent| runtime.agent_kind(agent).unwrap() == api::AgentKind::GPU)
         .collect();
     Rig {
+        cpu,
+        memory: runtime.memory().unwrap(),
+        sharing: runtime.sharing().unwrap(),
         queues: runtime.queues().unwrap(),
         gpus: gpus.try_into().unwrap(),
         signals: runtime.signals().unwrap(),
@@ -84,6 +92,21 @@ pub(crate) fn start() -> Rig {
 pub(crate) fn rig() -> Rig {
     static RIG: OnceLock<Rig> = OnceLock::new();
     *RIG.get_or_init(start)
+}
+
+impl Rig {
+    /// An allocation from the first pool of an agent.
+    pub(crate) fn allocate(&self, agent: u64, bytes: u64) -> u64 {
+        let pool = self.memory.pools(agent).unwrap()[0];
+        self.memory.pool_allocate(pool, bytes, 0).unwrap()
+    }
+}
+
+/// Memory of the process, as bytes.
+pub(crate) fn bytes(address: u64, count: usize) -> &'static mut [u8] {
+    let start = std::ptr::with_exposed_provenance_mut(address as usize);
+    // SAFETY: the test passes memory that it has and that nothing else looks at meanwhile.
+    unsafe { std::slice::from_raw_parts_mut(start, count) }
 }
 
 /// The `hsa_status_t` of a refusal.
@@ -99,4 +122,7 @@ pub(crate) mod is {
     pub(crate) const INVALID_SIGNAL: u32 = 0x1006;
     pub(crate) const INVALID_QUEUE: u32 = 0x1007;
     pub(crate) const ERROR: u32 = 0x1000;
+    pub(crate) const INVALID_ALLOCATION: u32 = 0x1003;
+    pub(crate) const INVALID_AGENT: u32 = 0x1004;
+    pub(crate) const RESOURCE_FREE: u32 = 0x100a;
 }

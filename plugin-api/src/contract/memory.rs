@@ -106,7 +106,7 @@ pub struct HostMemoryRequest<'a> {
 pub struct ExportKind(pub u32);
 
 impl ExportKind {
-    /// A dma-buf file descriptor, in `words[0]`.
+    /// A dma-buf file descriptor, in `words[0]`. An export gives it away; an import borrows it.
     pub const DMA_BUF: Self = Self(0);
     /// Eight words for another process of the same driver.
     pub const IPC: Self = Self(1);
