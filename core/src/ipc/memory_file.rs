@@ -103,14 +103,15 @@ impl MemoryFile {
         mapped.map(drop).map_err(|_| refused())
     }
 
-    /// Drops the contents: the pages read as zero everywhere, and take no memory until they are written.
+    /// Drops the contents of a range: it reads as zero everywhere, and whole pages of it take no memory until they are
+    /// written.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfResources`] when the system refuses.
-    pub fn discard(&self) -> Result<()> {
+    pub fn discard(&self, offset: u64, bytes: u64) -> Result<()> {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        fallocate(&self.descriptor, flags, 0, self.bytes)
+        fallocate(&self.descriptor, flags, offset, bytes)
             .map_err(|_| Error::OutOfResources("dropping the contents of memory"))
     }
 }

@@ -36,6 +36,12 @@ impl Runtime {
                 let (descriptor, offset) = self.export_handle(driver, handle)?;
                 Ok((descriptor, offset + inside))
             }
+            AllocationKind::Virtual => {
+                let handle = self.retain_physical(address)?;
+                let exported = self.export_physical(handle);
+                self.let_go_of_physical(handle)?;
+                Ok((exported?, inside))
+            }
             AllocationKind::Host(_) | AllocationKind::Locked => Err(Error::InvalidAgent),
         }
     }

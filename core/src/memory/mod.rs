@@ -10,6 +10,8 @@ pub mod locked;
 pub mod operations;
 pub mod region;
 pub mod registry;
+pub mod svm;
+pub mod virtual_memory;
 
 pub use access::Reach;
 pub use region::{GlobalFlags, Place, Region, Segment};

@@ -24,7 +24,7 @@ pub mod flag {
     pub const UNCACHED: u32 = 1 << 3;
 }
 
-fn alloc_flags(region: &Region, flags: u32) -> api::AllocFlags {
+pub(super) fn alloc_flags(region: &Region, flags: u32) -> api::AllocFlags {
     let mut wanted = api::AllocFlags::empty();
     for (bit, flag) in [
         (flag::CONTIGUOUS, api::AllocFlags::CONTIGUOUS),
@@ -166,7 +166,7 @@ impl Runtime {
                 // A driver that cannot free has lost its device, and the memory with it.
                 let _ = self.drivers[driver].object.free(handle);
             }
-            AllocationKind::Locked => {}
+            AllocationKind::Locked | AllocationKind::Virtual => {}
         }
     }
 
@@ -231,6 +231,11 @@ impl Runtime {
             .find(address)
             .filter(|a| a.base == address)
             .ok_or(Error::InvalidArgument("not the start of an allocation"))?;
+        if allocation.kind == AllocationKind::Virtual {
+            return Err(Error::InvalidArgument(
+                "access to virtual memory is set per mapping",
+            ));
+        }
         let mut granted = allocation.granted.lock();
         if let AllocationKind::Device { driver, handle } = allocation.kind {
             let owner = self.regions[allocation.region].agent;

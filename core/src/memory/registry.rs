@@ -31,6 +31,8 @@ pub enum AllocationKind {
         /// Who made it.
         origin: Origin,
     },
+    /// Memory mapped at reserved addresses.
+    Virtual,
 }
 
 /// Who made memory that was imported.

@@ -106,6 +106,8 @@ fn assemble(epoch: u16, config: Config, mut drivers: Vec<DriverSlot>) -> Arc<Run
         caches: machine.caches,
         links: machine.links,
         memory: Registry::default(),
+        svm: crate::memory::svm::Svm::default(),
+        virtual_memory: crate::memory::virtual_memory::VirtualMemory::default(),
         handlers: Handlers::new(),
         dma: Dma::default(),
         queues: Mutex::new(HashMap::new()),

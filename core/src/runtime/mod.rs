@@ -6,6 +6,7 @@
 pub mod build;
 pub mod events;
 pub mod host;
+pub(crate) mod later;
 pub mod life;
 pub mod links;
 
@@ -90,6 +91,10 @@ pub struct Runtime {
     pub links: links::Links,
     /// All allocations.
     pub memory: Registry,
+    /// Attributes of ranges of the program's memory.
+    pub svm: crate::memory::svm::Svm,
+    /// Reserved addresses and memory without one.
+    pub virtual_memory: crate::memory::virtual_memory::VirtualMemory,
     /// Asynchronous handlers.
     pub handlers: Handlers,
     /// Copies.
@@ -239,6 +244,7 @@ impl Runtime {
         self.dma.stop();
         self.handlers.stop();
         self.code.clear();
+        self.end_virtual_memory();
         for allocation in self.memory.drain() {
             self.release(&allocation);
         }

@@ -17,9 +17,11 @@ mod pointer {
     pub(super) const LOCKED: u32 = 2;
     pub(super) const GRAPHICS: u32 = 3;
     pub(super) const IPC: u32 = 4;
+    pub(super) const RESERVED: u32 = 5;
+    pub(super) const VIRTUAL: u32 = 6;
 }
 
-fn pool(runtime: &Runtime, handle: u64) -> Result<usize> {
+pub(super) fn pool(runtime: &Runtime, handle: u64) -> Result<usize> {
     runtime.region_index(handle).map_err(|_| Error::InvalidMemoryPool)
 }
 
@@ -163,7 +165,16 @@ impl api::MemoryServices for Memory {
     fn pointer_info(&self, address: u64, with_agents: bool) -> api::Result<api::PointerInfo> {
         let runtime = self.0.runtime()?;
         let Some(allocation) = runtime.memory.find(address) else {
-            return Ok(api::PointerInfo::default());
+            let reserved = |(base, bytes)| api::PointerInfo {
+                kind: pointer::RESERVED,
+                agent_base: base,
+                bytes,
+                ..api::PointerInfo::default()
+            };
+            return Ok(runtime
+                .reservation_around(address)
+                .map(reserved)
+                .unwrap_or_default());
         };
         let region = &runtime.regions[allocation.region];
         let kind = match allocation.kind {
@@ -173,6 +184,7 @@ impl api::MemoryServices for Memory {
                 Origin::Process => pointer::IPC,
                 Origin::Buffer => pointer::GRAPHICS,
             },
+            AllocationKind::Virtual => pointer::VIRTUAL,
         };
         let mut agents = api::RVec::new();
         if with_agents {
@@ -181,8 +193,8 @@ impl api::MemoryServices for Memory {
                 (0..runtime.agents.len())
                     .filter(|&agent| {
                         granted.contains(&agent)
-                            || region.is_host()
-                            || runtime.reach(agent, region) == Reach::ByDefault
+                            || (kind != pointer::VIRTUAL
+                                && (region.is_host() || runtime.reach(agent, region) == Reach::ByDefault))
                     })
                     .map(|agent| runtime.agent_handle(agent)),
             );

@@ -11,7 +11,7 @@ use hansa_plugin_api::{
 use rustix::mm::{mmap_anonymous, munmap, MapFlags, ProtFlags};
 use std::collections::HashMap;
 use std::os::fd::{BorrowedFd, IntoRawFd};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Mutex;
 
 /// A registration that the runtime made and has not undone.
@@ -38,7 +38,32 @@ pub(crate) fn registered(address: u64) -> Vec<Registered> {
     found
 }
 
-/// Memory of a device.
+/// Memory of a driver with virtual memory that lies at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub(crate) address: u64,
+    pub(crate) nodes: Vec<u32>,
+    pub(crate) access: u32,
+}
+
+static PLACED: Mutex<Vec<Placed>> = Mutex::new(Vec::new());
+
+/// What lies at an address.
+pub(crate) fn placed(address: u64) -> Vec<Placed> {
+    let all = PLACED.lock().unwrap();
+    all.iter().filter(|one| one.address == address).cloned().collect()
+}
+
+/// The attributes that the driver was last told of, by range.
+pub(crate) static TOLD: Mutex<Vec<(u64, u64, Vec<api::SvmAttribute>)>> = Mutex::new(Vec::new());
+
+/// Whether the driver does without what is optional: virtual memory, shared virtual memory, sharing.
+pub(crate) static PLAIN: AtomicBool = AtomicBool::new(false);
+
+/// Live allocations of the driver.
+pub(crate) static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+/// Memory of a device, at 0 when it has no address.
 struct Memory {
     file: MemoryFile,
     address: usize,
@@ -77,17 +102,25 @@ impl FakeDriver {
             .expose_provenance();
         // SAFETY: the range that was just made.
         unsafe { file.map_over(address, ProtFlags::READ | ProtFlags::WRITE) }.map_err(refused)?;
-        let handle = self.next.fetch_add(1, Ordering::Relaxed);
-        self.memory
-            .lock()
-            .unwrap()
-            .insert(handle, Memory { file, address });
-        Ok(Allocation {
+        Ok(self.enter(file, address))
+    }
+
+    /// Memory without an address.
+    fn keep_away(&self, file: MemoryFile) -> Allocation {
+        self.enter(file, 0)
+    }
+
+    fn enter(&self, file: MemoryFile, address: usize) -> Allocation {
+        let (handle, bytes) = (self.next.fetch_add(1, Ordering::Relaxed), file.bytes());
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        let mut memory = self.memory.lock().unwrap();
+        memory.insert(handle, Memory { file, address });
+        Allocation {
             handle: MemoryHandle(handle),
             device_address: address as u64,
             host_address: address as u64,
             bytes,
-        })
+        }
     }
 }
 
@@ -118,9 +151,16 @@ impl Driver for FakeDriver {
     }
 
     fn describe(&self) -> Result<SystemDescription> {
+        let plain = PLAIN.load(Ordering::Relaxed);
+        let optional = DriverGroups::SHARING | DriverGroups::VIRTUAL_MEMORY | DriverGroups::SVM;
         let node = |number| {
             let mut node = NodeDescription::new(number, NodeKind::GPU, "gfx900");
-            node.caps = AgentCaps::KERNEL_DISPATCH
+            node.caps = if plain {
+                AgentCaps::empty()
+            } else {
+                AgentCaps::XNACK
+            };
+            node.caps |= AgentCaps::KERNEL_DISPATCH
                 | AgentCaps::SHARED_ADDRESSES
                 | AgentCaps::HOST_VISIBLE_MEMORY
                 | AgentCaps::SOFTWARE;
@@ -139,7 +179,9 @@ impl Driver for FakeDriver {
             node
         };
         Ok(SystemDescription {
-            groups: DriverGroups::MEMORY | DriverGroups::QUEUES | DriverGroups::SHARING,
+            groups: DriverGroups::MEMORY
+                | DriverGroups::QUEUES
+                | if plain { DriverGroups::empty() } else { optional },
             nodes: RVec::from(vec![node(0), node(1)]),
             links: RVec::from(vec![
                 link(NodeRef::own(0), NodeRef::host(0)),
@@ -157,15 +199,21 @@ impl Driver for FakeDriver {
     fn allocate(&self, request: &AllocRequest) -> Result<Allocation> {
         let file = MemoryFile::new("fake-memory", request.bytes)
             .map_err(|e| Error::new(ErrorCode::OUT_OF_RESOURCES, e.to_string()))?;
+        if request.flags.contains(api::AllocFlags::MEMORY_ONLY) {
+            return Ok(self.keep_away(file));
+        }
         self.keep(file)
     }
 
     fn free(&self, handle: MemoryHandle) -> Result<()> {
         let memory = self.memory.lock().unwrap().remove(&handle.0);
         let memory = memory.ok_or_else(|| unknown(handle))?;
-        let place = std::ptr::with_exposed_provenance_mut(memory.address);
-        // SAFETY: the mapping was this allocation's.
-        unsafe { munmap(place, memory.file.bytes() as usize) }.unwrap();
+        ALLOCATIONS.fetch_sub(1, Ordering::Relaxed);
+        if memory.address != 0 {
+            let place = std::ptr::with_exposed_provenance_mut(memory.address);
+            // SAFETY: the mapping was this allocation's.
+            unsafe { munmap(place, memory.file.bytes() as usize) }.unwrap();
+        }
         Ok(())
     }
 
@@ -196,10 +244,59 @@ impl Driver for FakeDriver {
         Ok(())
     }
 
+    fn reserve(&self, address: u64, _bytes: u64, _alignment: u64) -> Result<u64> {
+        Ok(address)
+    }
+
+    fn unreserve(&self, _address: u64, _bytes: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn map_at(
+        &self,
+        handle: MemoryHandle,
+        _offset: u64,
+        address: u64,
+        bytes: u64,
+        nodes: api::RSlice<'_, u32>,
+        access: u32,
+    ) -> Result<()> {
+        let table = self.memory.lock().unwrap();
+        let memory = table.get(&handle.0).ok_or_else(|| unknown(handle))?;
+        assert_eq!(bytes, memory.file.bytes());
+        if nodes.is_empty() {
+            let mut protection = ProtFlags::READ;
+            protection.set(ProtFlags::WRITE, access & 2 != 0);
+            // SAFETY: the runtime reserved the range.
+            unsafe { memory.file.map_over(address as usize, protection) }.unwrap();
+        }
+        PLACED.lock().unwrap().push(Placed {
+            address,
+            nodes: nodes.to_vec(),
+            access,
+        });
+        Ok(())
+    }
+
+    fn unmap_at(&self, _handle: MemoryHandle, address: u64, _bytes: u64) -> Result<()> {
+        PLACED.lock().unwrap().retain(|one| one.address != address);
+        Ok(())
+    }
+
+    fn svm_set(
+        &self,
+        address: u64,
+        bytes: u64,
+        attributes: api::RSlice<'_, api::SvmAttribute>,
+    ) -> Result<()> {
+        TOLD.lock().unwrap().push((address, bytes, attributes.to_vec()));
+        Ok(())
+    }
+
     fn export_memory(&self, handle: MemoryHandle, kind: api::ExportKind) -> Result<api::SharedHandle> {
         let table = self.memory.lock().unwrap();
         let memory = table.get(&handle.0).ok_or_else(|| unknown(handle))?;
-        if kind != api::ExportKind::DMA_BUF {
+        if kind != api::ExportKind::DMA_BUF || PLAIN.load(Ordering::Relaxed) {
             return Err(Error::not_supported("A name in words"));
         }
         let descriptor = memory.file.duplicate().unwrap().into_raw_fd();
@@ -218,7 +315,12 @@ impl Driver for FakeDriver {
         let lent = unsafe { BorrowedFd::borrow_raw(request.shared.words[0] as i32) };
         let file = lent.try_clone_to_owned().ok().and_then(MemoryFile::of);
         let file = file.filter(|file| request.bytes == 0 || file.bytes() == request.bytes);
-        self.keep(file.ok_or_else(|| Error::new(ErrorCode::INVALID_ARGUMENT, "No memory"))?)
+        let file = file.ok_or_else(|| Error::new(ErrorCode::INVALID_ARGUMENT, "No memory"))?;
+        if request.nodes.is_empty() {
+            Ok(self.keep_away(file))
+        } else {
+            self.keep(file)
+        }
     }
 
     fn register_host(&self, request: &HostMemoryRequest<'_>) -> Result<Allocation> {

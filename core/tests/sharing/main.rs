@@ -19,3 +19,5 @@ mod other;
 mod processor;
 mod rig;
 mod signals;
+mod svm;
+mod virtual_memory;

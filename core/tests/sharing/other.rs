@@ -113,6 +113,8 @@ const ROLES: &[(&str, Role)] = &[
     ("sleep on a signal", super::signals::sleep_on_a_signal),
     ("attach memory", super::memory::attach_memory),
     ("give memory", super::memory::give_memory),
+    ("take a descriptor", super::virtual_memory::take_a_descriptor),
+    ("be plain", super::virtual_memory::be_plain),
 ];
 
 #[test]
@@ -120,6 +122,7 @@ const ROLES: &[(&str, Role)] = &[
 fn another_process() {
     let role = std::env::var(ROLE).unwrap();
     let (_, play) = ROLES.iter().find(|(name, _)| *name == role).unwrap();
+    super::driver::PLAIN.store(role == "be plain", std::sync::atomic::Ordering::Relaxed);
     play(rig::rig(), &Parent);
     std::process::exit(0);
 }

@@ -122,6 +122,9 @@ pub(crate) mod is {
     pub(crate) const INVALID_SIGNAL: u32 = 0x1006;
     pub(crate) const INVALID_QUEUE: u32 = 0x1007;
     pub(crate) const ERROR: u32 = 0x1000;
+    pub(crate) const NOT_SUPPORTED: u32 = 47;
+    pub(crate) const XNACK_DISABLED: u32 = 48;
+    pub(crate) const INVALID_MEMORY_POOL: u32 = 40;
     pub(crate) const INVALID_ALLOCATION: u32 = 0x1003;
     pub(crate) const INVALID_AGENT: u32 = 0x1004;
     pub(crate) const RESOURCE_FREE: u32 = 0x100a;

@@ -54,18 +54,23 @@ interface! {
         /// Memory: makes pages resident ahead of use.
         fn make_resident(handle: MemoryHandle, nodes: RSlice<'_, u32>) -> ();
 
-        /// Virtual memory: reserves an address range for the nodes.
+        /// Virtual memory: reserves an address range for the nodes. The runtime has reserved it for the host: a driver
+        /// whose devices share the host's addresses answers with the same address, or refuses.
         fn reserve(address: u64, bytes: u64, alignment: u64) -> u64;
         /// Virtual memory: gives a reserved range back.
         fn unreserve(address: u64, bytes: u64) -> ();
-        /// Virtual memory: puts an allocation's pages at a reserved address.
+        /// Virtual memory: puts an allocation's pages at a reserved address, for nodes or, when the list is empty, for
+        /// the host; `access` has bit 0 for reading, bit 1 for writing, bit 2 for execution. An allocation may be at
+        /// several addresses at once, and at one address for several lists of nodes with different access.
         fn map_at(handle: MemoryHandle, offset: u64, address: u64, bytes: u64, nodes: RSlice<'_, u32>, access: u32) -> ();
-        /// Virtual memory: takes the pages away again.
+        /// Virtual memory: takes the pages away again, from all nodes and the host. The address range stays reserved:
+        /// nobody else's mapping can come to lie there.
         fn unmap_at(handle: MemoryHandle, address: u64, bytes: u64) -> ();
 
         /// Sharing: names an allocation to another process.
         fn export_memory(handle: MemoryHandle, kind: ExportKind) -> SharedHandle;
-        /// Sharing: takes memory that another process named.
+        /// Sharing: takes memory that another process named. An import for no nodes is memory without an address, for
+        /// [`Driver::map_at`]; only a driver with virtual memory is asked for one.
         fn import_memory(request: &ImportRequest<'_>) -> Allocation;
 
         /// SVM: sets attributes of a range.

@@ -148,6 +148,7 @@ pub struct SvmAttribute {
     pub attribute: u64,
     /// Its value.
     pub value: u64,
-    /// Nodes that the attribute names, if it names any.
+    /// Nodes that the attribute names, if it names any. For a location that is none of the driver's nodes the list is
+    /// empty, and the value is 1 for the host and 0 for nowhere.
     pub nodes: RVec<u32>,
 }
