@@ -20,6 +20,9 @@ use crate::kernels::host_object;
 /// Seconds that a client may take; the slowest takes a small part of it.
 const LIMIT: &str = "600";
 
+/// Clients of functions that Debian's header does not have; they are compiled against our own.
+const NEWER: &[&str] = &["sharing"];
+
 /// Whether clients and kernels can be compiled here. A test that gets `false` has nothing to do.
 ///
 /// # Panics
@@ -72,6 +75,9 @@ fn compile(name: &str) -> PathBuf {
         .chain(&linking)
     {
         client = client.argument(option);
+    }
+    if NEWER.contains(&name) {
+        client = client.include(&repository().join("capi/include"));
     }
     if name == "kernels" {
         client = client

@@ -36,11 +36,10 @@ macro_rules! programs {
     )*};
 }
 
-// Two programs of `tests/clients/hip` are not here yet. `ipc` needs a driver that shares memory with other processes.
-// `memory` needs locked host memory at a device address of its own: HIP 5.2.3 aborts in hipHostUnregister when both are
-// the same.
+// One program of `tests/clients/hip` is not here yet: `memory` needs locked host memory at a device address of its own; HIP
+// 5.2.3 aborts in hipHostUnregister when both are the same.
 programs! {
-    algorithms atomics cooperative copy copy2d device errors events graph lanes launch managed math memset
+    algorithms atomics cooperative copy copy2d device errors events graph ipc lanes launch managed math memset
     module occupancy peer printf rtc soak stack streams symbols texture threads
 }
 

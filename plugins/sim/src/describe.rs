@@ -24,7 +24,7 @@ const QUEUE_PACKETS: [u32; 2] = [64, 131_072];
 /// Describes the devices of a configuration.
 pub(crate) fn system(config: &Config) -> SystemDescription {
     SystemDescription {
-        groups: DriverGroups::MEMORY | DriverGroups::QUEUES | DriverGroups::COPY,
+        groups: DriverGroups::MEMORY | DriverGroups::QUEUES | DriverGroups::COPY | DriverGroups::SHARING,
         nodes: (0..config.devices).map(|index| node(config, index)).collect(),
         links: links(config.devices),
         hidden: RVec::new(),

@@ -9,9 +9,9 @@ use crate::memory::Memory;
 use crate::queue::Queue;
 use crate::sched::Pool;
 use hansa_plugin_api::{
-    AllocFlags, AllocRequest, Allocation, ClockCounters, CopyRequest, Driver, Error, ErrorCode,
-    HostMemoryRequest, HostRef, MapRequest, MemoryHandle, QueueInfo, QueueKind, QueueRequest, QueueUpdate,
-    RSlice, Result, ScratchRequest, SystemDescription,
+    AllocFlags, AllocRequest, Allocation, ClockCounters, CopyRequest, Driver, Error, ErrorCode, ExportKind,
+    HostMemoryRequest, HostRef, ImportRequest, MapRequest, MemoryHandle, QueueInfo, QueueKind, QueueRequest,
+    QueueUpdate, RSlice, Result, ScratchRequest, SharedHandle, SystemDescription,
 };
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -122,14 +122,7 @@ impl Inner {
 impl Driver for SimDriver {
     fn open(&self) -> Result<()> {
         self.alive()?;
-        guard::install().map_err(|error| {
-            let errno = error.raw_os_error().unwrap_or(0);
-            Error::os(
-                errno,
-                "Cannot install a handler for memory faults of kernels",
-                "sigaction",
-            )
-        })
+        install_guard()
     }
 
     fn describe(&self) -> Result<SystemDescription> {
@@ -188,6 +181,20 @@ impl Driver for SimDriver {
         self.nodes(nodes)?;
         // Pages of the host come when they are touched; there is nothing to do ahead of that.
         self.memory.check(handle)
+    }
+
+    fn export_memory(&self, handle: MemoryHandle, kind: ExportKind) -> Result<SharedHandle> {
+        self.alive()?;
+        // A program may have put its own handler in front of ours since.
+        install_guard()?;
+        self.memory.export(handle, kind)
+    }
+
+    fn import_memory(&self, request: &ImportRequest<'_>) -> Result<Allocation> {
+        let mut nodes = self.nodes(request.nodes)?;
+        nodes.sort_unstable();
+        nodes.dedup();
+        self.memory.import(request, &nodes)
     }
 
     fn create_queue(&self, request: &QueueRequest) -> Result<QueueInfo> {
@@ -267,6 +274,17 @@ impl Driver for SimDriver {
             system_hz: 1_000_000_000,
         })
     }
+}
+
+fn install_guard() -> Result<()> {
+    guard::install().map_err(|error| {
+        let errno = error.raw_os_error().unwrap_or(0);
+        Error::os(
+            errno,
+            "Cannot install a handler for memory faults of kernels",
+            "sigaction",
+        )
+    })
 }
 
 /// Private memory begins at a multiple of this.

@@ -8,13 +8,14 @@
 //! |---|---|
 //! | `plugin`, `driver`, `config` | the contract's side |
 //! | `chip`, `describe` | what the device says of itself |
-//! | `memory`, `space`, `pages` | who sees which memory |
+//! | `memory`, `space`, `pages`, `buffer` | who sees which memory, and sharing it |
 //! | `queue` | packets, barriers, signals, errors |
 //! | `sched` | threads and work-groups |
 //! | `engine` | the door to the execution engine |
 //! | [`exec`] | runs work-groups |
 //! | [`isa`] | instruction tables and decoder |
 
+mod buffer;
 mod chip;
 mod config;
 mod copy;

@@ -1,18 +1,22 @@
 //! Memory of the devices: who owns what, which device sees it, and how much is left.
 //!
 //! A device's addresses are the host's. What a device may touch is the set of ranges that are mapped to it; see
-//! [`Space`](crate::space::Space).
+//! [`Space`](crate::space::Space). An allocation that is shared becomes a [`Buffer`] of its own: whoever has it, here
+//! or in another process, sees that allocation and nothing else, and has it until everybody has let go of it.
 
+use crate::buffer::Buffer;
 use crate::config::PAGE;
 use crate::device::Device;
 use crate::exec::Access;
 use crate::pages::Pages;
 use crate::space::Range;
 use hansa_plugin_api::{
-    AllocFlags, AllocRequest, Allocation, Error, ErrorCode, HostMemoryRequest, MapRequest, MemoryHandle,
+    AllocFlags, AllocRequest, Allocation, Error, ErrorCode, ExportKind, HostMemoryRequest, ImportRequest,
+    MapRequest, MemoryHandle, SharedHandle,
 };
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::os::fd::IntoRawFd;
 use std::sync::Arc;
 
 /// All memory of a driver.
@@ -35,6 +39,8 @@ struct Table {
 struct Block {
     /// The pages, unless the program owns them.
     pages: Option<Pages>,
+    /// What the pages are of, once they are shared, and where in it they begin.
+    buffer: Option<(Buffer, u64)>,
     /// Device whose budget they count in.
     home: Option<usize>,
     /// Where the devices see it.
@@ -86,6 +92,7 @@ impl Memory {
         self.devices[node].space.map(range);
         let handle = self.table.lock().insert(Block {
             pages: Some(pages),
+            buffer: None,
             home: Some(node),
             range,
             nodes: vec![(node, range.access)],
@@ -122,6 +129,7 @@ impl Memory {
         }
         let handle = self.table.lock().insert(Block {
             pages: None,
+            buffer: None,
             home: None,
             range,
             nodes: nodes.into_iter().map(|node| (node, range.access)).collect(),
@@ -155,6 +163,84 @@ impl Memory {
         // No device sees them any more: the pages go.
         drop(block.pages);
         Ok(())
+    }
+
+    /// Names an allocation to other processes: a descriptor, and where in its memory the allocation begins.
+    pub(crate) fn export(&self, handle: MemoryHandle, kind: ExportKind) -> Result<SharedHandle, Error> {
+        if kind != ExportKind::DMA_BUF {
+            return Err(Error::not_supported(
+                "A name for memory that is no file descriptor",
+            ));
+        }
+        let mut table = self.table.lock();
+        let block = table.block(handle)?;
+        let Some(pages) = &block.pages else {
+            return Err(Error::not_supported("Sharing memory of the program"));
+        };
+        let (buffer, offset) = match &block.buffer {
+            Some(shared) => shared,
+            None => block.buffer.insert((pages.share()?, 0)),
+        };
+        let descriptor = buffer.descriptor()?.into_raw_fd();
+        let mut words = [0; 8];
+        words[0] = u32::from_ne_bytes(descriptor.to_ne_bytes());
+        Ok(SharedHandle {
+            kind,
+            reserved: 0,
+            offset: *offset,
+            words,
+        })
+    }
+
+    /// Takes memory that somebody else named, for devices.
+    pub(crate) fn import(&self, request: &ImportRequest<'_>, nodes: &[usize]) -> Result<Allocation, Error> {
+        if request.shared.kind != ExportKind::DMA_BUF {
+            return Err(Error::not_supported(
+                "A name for memory that is no file descriptor",
+            ));
+        }
+        if nodes.is_empty() {
+            return Err(Error::not_supported("Memory without an address"));
+        }
+        let buffer = Buffer::of(i32::from_ne_bytes(request.shared.words[0].to_ne_bytes()))?;
+        let offset = request.shared.offset;
+        let left = buffer.bytes().checked_sub(offset).filter(|_| offset % PAGE == 0);
+        let bytes = match request.bytes {
+            0 => left,
+            bytes => left
+                .filter(|&left| bytes <= left)
+                .and(bytes.checked_next_multiple_of(PAGE)),
+        };
+        let Some(bytes) = bytes.filter(|&bytes| bytes != 0) else {
+            let message = format!(
+                "A buffer of {} bytes does not have {} bytes at {offset:#x}",
+                buffer.bytes(),
+                request.bytes
+            );
+            return Err(Error::new(ErrorCode::INVALID_ARGUMENT, message));
+        };
+        let pages = Pages::of(&buffer, offset, bytes)?;
+        let range = Range {
+            start: pages.address(),
+            end: pages.address() + bytes,
+            access: Access::READ_WRITE,
+        };
+        for &node in nodes {
+            self.devices[node].space.map(range);
+        }
+        let handle = self.table.lock().insert(Block {
+            pages: Some(pages),
+            buffer: Some((buffer, offset)),
+            home: None,
+            range,
+            nodes: nodes.iter().map(|&node| (node, range.access)).collect(),
+        });
+        Ok(Allocation {
+            handle,
+            device_address: range.start,
+            host_address: range.start,
+            bytes,
+        })
     }
 
     /// Lets further devices see a block.

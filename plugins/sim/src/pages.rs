@@ -1,12 +1,16 @@
 //! Pages of host memory that stand for a device's local memory.
 //!
 //! They are reserved, not committed: a page costs memory from its first touch on, and reads as zero until then.
+//! They are private to the process until they are first shared: private pages may be huge and are faster to commit
+//! than those of a memory file. [`Pages::share`] puts a file of the same contents in their place.
 
 #![expect(
     clippy::cast_possible_truncation,
     reason = "addresses and sizes of this process fit its pointers"
 )]
 
+use crate::buffer::Buffer;
+use crate::exec::standstill;
 use hansa_plugin_api::{Error, ErrorCode};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::ptr;
@@ -35,9 +39,53 @@ impl Pages {
         Ok(pages)
     }
 
+    /// Maps a part of a buffer.
+    pub(crate) fn of(buffer: &Buffer, offset: u64, bytes: u64) -> Result<Self, Error> {
+        let pages = Self::map(0, bytes)?;
+        // SAFETY: the range is this value's, and nobody knows of it yet.
+        unsafe { buffer.map_over(pages.address, offset, bytes)? };
+        Ok(pages)
+    }
+
     /// Where they begin.
     pub(crate) fn address(&self) -> u64 {
         self.address
+    }
+
+    /// Moves the contents into a buffer, at the same addresses. Kernels, copies and threads of the program that write
+    /// meanwhile wait.
+    pub(crate) fn share(&self) -> Result<Buffer, Error> {
+        let buffer = Buffer::new(self.bytes)?;
+        let [start, end] = [self.address, self.address + self.bytes];
+        standstill::hold(start, end, || {
+            self.protect(ProtFlags::READ)?;
+            // SAFETY: the range is this value's, can be read, and nobody writes it.
+            let contents = unsafe {
+                std::slice::from_raw_parts(
+                    ptr::with_exposed_provenance::<u8>(start as usize),
+                    self.bytes as usize,
+                )
+            };
+            let moved = buffer.fill(contents).and_then(|()| {
+                // SAFETY: the range is this value's, and what is mapped there is in the buffer.
+                unsafe { buffer.map_over(start, 0, self.bytes) }
+            });
+            if moved.is_err() {
+                self.protect(ProtFlags::READ | ProtFlags::WRITE)?;
+            }
+            moved
+        })?;
+        Ok(buffer)
+    }
+
+    fn protect(&self, protection: ProtFlags) -> Result<(), Error> {
+        let start = ptr::with_exposed_provenance_mut(self.address as usize);
+        let flags = rustix::mm::MprotectFlags::from_bits_retain(protection.bits());
+        // SAFETY: the range is a mapping that this value owns; it can be read before and after.
+        unsafe { rustix::mm::mprotect(start, self.bytes as usize, flags) }.map_err(|errno| {
+            let message = "Cannot change the protection of device memory";
+            Error::os(errno.raw_os_error(), message, "mprotect")
+        })
     }
 
     fn anywhere(bytes: u64, alignment: u64) -> Result<Self, Error> {
@@ -121,6 +169,7 @@ impl Drop for Pages {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     fn byte_at(address: u64) -> u8 {
         // SAFETY: each caller passes an address of pages that it holds.
@@ -147,6 +196,58 @@ mod tests {
     fn a_terabyte_is_reserved_without_being_committed() {
         let pages = Pages::reserve(0, 1 << 40, 4096).unwrap();
         assert_eq!(byte_at(pages.address() + (1 << 39)), 0);
+    }
+
+    #[test]
+    fn shared_pages_keep_their_contents_and_place_while_somebody_writes() {
+        crate::exec::guard::install().unwrap();
+        let bytes = 64 << 20;
+        let pages = Pages::reserve(0, bytes, 4096).unwrap();
+        let word = |index: u64| {
+            let place = ptr::with_exposed_provenance::<AtomicU64>((pages.address() + index * 4096) as usize);
+            // SAFETY: a word of pages that outlive it.
+            unsafe { &*place }
+        };
+        let last = bytes / 4096 - 1;
+        word(last).store(7, Ordering::Relaxed);
+        let stop = AtomicBool::new(false);
+        let written = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let mut rounds = 0;
+                while !stop.load(Ordering::Acquire) || rounds == 0 {
+                    rounds += 1;
+                    for index in (0..last).step_by(64) {
+                        word(index).fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+                rounds
+            });
+            while word(0).load(Ordering::Acquire) == 0 {
+                std::hint::spin_loop();
+            }
+            let buffer = pages.share().unwrap();
+            let before = word(0).load(Ordering::Acquire);
+            while word(0).load(Ordering::Acquire) == before {
+                std::hint::spin_loop();
+            }
+            stop.store(true, Ordering::Release);
+            let rounds = writer.join().unwrap();
+            let other = Pages::of(&buffer, 0, bytes).unwrap();
+            assert_eq!(byte_at(other.address() + last * 4096), 7);
+            rounds
+        });
+        for index in (0..last).step_by(64) {
+            assert_eq!(word(index).load(Ordering::Relaxed), written, "page {index}");
+        }
+    }
+
+    #[test]
+    fn untouched_pages_stay_uncommitted_when_they_are_shared() {
+        crate::exec::guard::install().unwrap();
+        let pages = Pages::reserve(0, 256 << 20, 4096).unwrap();
+        let buffer = pages.share().unwrap();
+        assert_eq!(byte_at(pages.address() + (100 << 20)), 0);
+        assert!(buffer.committed() <= 4096, "{}", buffer.committed());
     }
 
     #[test]

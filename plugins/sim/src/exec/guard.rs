@@ -8,6 +8,7 @@
 //! Assembly also keeps data races between kernels and host out of Rust's memory model: a routine is
 //! an opaque external function to the compiler.
 
+use super::standstill;
 use std::ffi::c_void;
 use std::io;
 use std::mem::MaybeUninit;
@@ -522,6 +523,12 @@ impl HandlerTable {
 
 /// The signal handler.
 extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes a valid siginfo to a handler installed with SA_SIGINFO, and these signals have an
+    // address.
+    let address = unsafe { (*info).si_addr() } as u64;
+    if signal == libc::SIGSEGV && standstill::is_to_be_repeated(address) {
+        return;
+    }
     // SAFETY: the kernel passes a valid ucontext to a handler installed with SA_SIGINFO.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let pc = registers[libc::REG_RIP as usize] as usize;
@@ -530,11 +537,7 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_
         hansa_sim_guard_end as *const () as usize,
     );
     if (begin..end).contains(&pc) {
-        // SAFETY: the kernel passes a valid siginfo.
-        let info = unsafe { &*info };
-        // SAFETY: these signals have an address.
-        let address = unsafe { info.si_addr() } as i64;
-        registers[libc::REG_RAX as usize] = if address == 0 { 1 } else { address };
+        registers[libc::REG_RAX as usize] = if address == 0 { 1 } else { address as i64 };
         registers[libc::REG_RIP as usize] = hansa_sim_guard_fixup as *const () as i64;
         return;
     }

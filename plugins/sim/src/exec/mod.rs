@@ -48,6 +48,7 @@ mod scalar_float;
 mod slot;
 mod smem;
 mod sop;
+pub(crate) mod standstill;
 mod trans;
 mod trig_preop;
 mod valu;
