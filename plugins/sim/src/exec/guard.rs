@@ -523,9 +523,10 @@ impl HandlerTable {
 
 /// The signal handler.
 extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel passes a valid siginfo to a handler installed with SA_SIGINFO, and these signals have an
-    // address.
-    let address = unsafe { (*info).si_addr() } as u64;
+    // SAFETY: the kernel passes a valid siginfo to a handler installed with SA_SIGINFO.
+    let what = unsafe { &*info };
+    // SAFETY: these signals have an address.
+    let address = unsafe { what.si_addr() } as u64;
     if signal == libc::SIGSEGV && standstill::is_to_be_repeated(address) {
         return;
     }

@@ -91,12 +91,14 @@ pub(crate) fn is_to_be_repeated(address: u64) -> bool {
 
 /// Sleeps a little, and leaves the error number of the interrupted thread as it is.
 fn pause() {
-    // SAFETY: the calling thread's own number.
-    let errno = unsafe { *libc::__errno_location() };
-    // SAFETY: the call may be made in a signal handler.
+    // SAFETY: gives the place of the calling thread's own number.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: that place is there as long as the thread.
+    let before = unsafe { *errno };
+    // SAFETY: sleeps; the call may be made in a signal handler.
     unsafe { libc::nanosleep(&PAUSE, std::ptr::null_mut()) };
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = errno };
+    // SAFETY: as for reading it.
+    unsafe { *errno = before };
 }
 
 #[cfg(test)]
