@@ -209,7 +209,7 @@ impl Memory {
             0 => left,
             bytes => left
                 .filter(|&left| bytes <= left)
-                .and(bytes.checked_next_multiple_of(PAGE)),
+                .and_then(|_| bytes.checked_next_multiple_of(PAGE)),
         };
         let Some(bytes) = bytes.filter(|&bytes| bytes != 0) else {
             let message = format!(
