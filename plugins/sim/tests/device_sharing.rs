@@ -20,7 +20,7 @@ fn export(rig: &Rig, memory: &Allocation) -> (SharedHandle, OwnedFd) {
     let shared = rig
         .driver
         .export_memory(memory.handle, ExportKind::DMA_BUF)
-        .unwrap();
+        .expect("device memory can be shared");
     // SAFETY: an export gives its descriptor away.
     let file = unsafe { OwnedFd::from_raw_fd(shared.words[0] as i32) };
     (shared, file)
@@ -39,14 +39,14 @@ fn fill(rig: &Rig, address: u64, value: u32, bytes: u64) {
         flags: CopyFlags::FILL,
         ..CopyRequest::linear(0, address, value.into(), bytes)
     };
-    rig.driver.copy(&request).unwrap();
+    rig.driver.copy(&request).expect("device memory can be filled");
 }
 
 fn first_word(rig: &Rig, address: u64) -> u64 {
     let host = rig.host_memory(4096);
     rig.driver
         .copy(&CopyRequest::linear(0, host.address(), address, 8))
-        .unwrap();
+        .expect("device memory can be read");
     host.word(0).load(std::sync::atomic::Ordering::Relaxed)
 }
 
