@@ -21,6 +21,11 @@ pub fn ready() -> bool {
     present(has_program("hipcc"), "hipcc", "hipcc")
         && present(header, "<hip/hip_runtime.h>", "libamdhip64-dev")
         && present(has_program("rocminfo"), "rocminfo", "rocminfo")
+        && present(
+            Path::new("/usr/include/rocrand/rocrand.h").exists(),
+            "<rocrand/rocrand.h>",
+            "librocrand-dev",
+        )
 }
 
 /// What a program is compiled for.
@@ -72,9 +77,18 @@ pub fn program(name: &str, build: Build<'_>) -> PathBuf {
                 build.level,
             ]);
             hipcc.arg(format!("--offload-arch={}", build.chip)).arg(&source);
+            hipcc.args(libraries(name));
         },
     );
     program
+}
+
+/// What a program is linked with.
+fn libraries(name: &str) -> &'static [&'static str] {
+    match name {
+        "rocrand" => &["-lrocrand"],
+        _ => &[],
+    }
 }
 
 /// The code object that `module.cpp` loads from a file.
