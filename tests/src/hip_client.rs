@@ -17,15 +17,15 @@ use crate::hsa_client::{judge, Machine};
 /// When something is missing in CI.
 #[must_use]
 pub fn ready() -> bool {
-    let header = Path::new("/usr/include/hip/hip_runtime.h").exists();
+    let header = |file: &str, package| {
+        let found = Path::new("/usr/include").join(file).exists();
+        present(found, &format!("<{file}>"), package)
+    };
     present(has_program("hipcc"), "hipcc", "hipcc")
-        && present(header, "<hip/hip_runtime.h>", "libamdhip64-dev")
         && present(has_program("rocminfo"), "rocminfo", "rocminfo")
-        && present(
-            Path::new("/usr/include/rocrand/rocrand.h").exists(),
-            "<rocrand/rocrand.h>",
-            "librocrand-dev",
-        )
+        && header("hip/hip_runtime.h", "libamdhip64-dev")
+        && header("rocrand/rocrand.h", "librocrand-dev")
+        && header("rocprim/rocprim.hpp", "librocprim-dev")
 }
 
 /// What a program is compiled for.

@@ -40,7 +40,7 @@ macro_rules! programs {
 // 5.2.3 aborts in hipHostUnregister when both are the same.
 programs! {
     algorithms atomics cooperative copy copy2d device errors events graph ipc lanes launch managed math memset
-    module occupancy peer printf rocrand rtc soak stack streams symbols texture threads
+    module occupancy peer primitives printf rocrand rtc soak stack streams symbols texture threads
 }
 
 /// Kernels without optimisation use private memory and calls for everything.
@@ -75,7 +75,7 @@ mod on_every_chip {
                 let machine = Machine { plugins: Plugins::BuiltIn, isa: stringify!($chip), devices: 1 };
                 run(machine, "-O2", "device", &["1", stringify!($chip)]);
                 for name in [
-                    "algorithms", "atomics", "lanes", "launch", "math", "memset", "printf", "rocrand", "stack", "symbols",
+                    "algorithms", "atomics", "lanes", "launch", "math", "memset", "primitives", "printf", "rocrand", "stack", "symbols",
                 ] {
                     run(machine, "-O2", name, &[""; 0]);
                 }
