@@ -107,7 +107,8 @@ static long all_threads(unsigned seed, double seconds)
     return rounds;
 }
 
-// HIP 5.2.3 loads a kernel at its first launch, and crashes when two threads do that at once.
+// The first calls come from one thread: when several make them at once, HIP 5.2.3 reads its list of devices while it
+// grows (FatBinaryInfo::ExtractFatBinary), and crashes now and then.
 static void load_kernels()
 {
     unsigned *memory = nullptr;
