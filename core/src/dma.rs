@@ -227,9 +227,23 @@ impl Runtime {
             let request = api::CopyRequest { node, ..copy.request };
             self.drivers[driver].object.copy(&request)?;
         } else {
-            host_copy(&copy.request);
+            self.host_copy(&copy.request);
         }
         Ok(())
+    }
+
+    /// Copies on the host, which sees locked memory where the program has it.
+    fn host_copy(&self, request: &api::CopyRequest) {
+        let is_value = request.flags.contains(api::CopyFlags::FILL);
+        host_copy(&api::CopyRequest {
+            destination: self.on_host(request.destination),
+            source: if is_value {
+                request.source
+            } else {
+                self.on_host(request.source)
+            },
+            ..*request
+        });
     }
 
     /// Copies bytes between any two addresses (`hsa_memory_copy`).
@@ -246,7 +260,7 @@ impl Runtime {
         let visible = |address| self.memory.find(address).is_none_or(|a| a.host_base != 0);
         let request = api::CopyRequest::linear(0, destination, source, bytes);
         if visible(destination) && visible(source) {
-            host_copy(&request);
+            self.host_copy(&request);
             return Ok(());
         }
         self.copy_now(&Copy {

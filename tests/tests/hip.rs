@@ -36,10 +36,8 @@ macro_rules! programs {
     )*};
 }
 
-// One program of `tests/clients/hip` is not here yet: `memory` needs locked host memory at a device address of its own; HIP
-// 5.2.3 aborts in hipHostUnregister when both are the same.
 programs! {
-    algorithms atomics cooperative copy copy2d device errors events graph ipc lanes launch managed math memset
+    algorithms atomics cooperative copy copy2d device errors events graph ipc lanes launch managed math memory memset
     module occupancy peer primitives printf rocrand rtc soak stack streams symbols texture threads
 }
 

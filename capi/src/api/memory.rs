@@ -17,7 +17,7 @@ entry! {
         }
         let place = Place::new(ptr)?;
         let region = runtime.region_index(region.handle)?;
-        let given = runtime.allocate(region, size as u64, 0)?;
+        let given = runtime.allocate_for_all(region, size as u64)?;
         place.set(std::ptr::with_exposed_provenance_mut(usize::try_from(given).unwrap_or(0)));
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Who reaches which memory.
 
-use super::{Place, Region, Segment};
+use super::{Allocation, AllocationKind, Place, Region, Segment};
 use crate::runtime::Runtime;
 
 /// How an agent reaches a region, with AMD's numbers (`hsa_amd_memory_pool_access_t`).
@@ -16,6 +16,27 @@ pub enum Reach {
 }
 
 impl Runtime {
+    /// The agents that were given an allocation to see, in the order of the agents: of memory of the program and of
+    /// host memory those that it was given to, of device memory the owner too. The host's processors are not among
+    /// them, but for virtual memory, where they see nothing unless they are told.
+    pub(crate) fn who_sees(&self, allocation: &Allocation) -> Vec<usize> {
+        let owner = self.regions[allocation.region].agent;
+        let granted = allocation.granted.lock();
+        let is_virtual = allocation.kind == AllocationKind::Virtual;
+        let owns = |agent| {
+            agent == owner
+                && matches!(
+                    allocation.kind,
+                    AllocationKind::Host(_) | AllocationKind::Device { .. }
+                )
+        };
+        (0..self.agents.len())
+            .filter(|&agent| {
+                (granted.contains(&agent) || owns(agent)) && (is_virtual || !self.agents[agent].is_cpu())
+            })
+            .collect()
+    }
+
     /// How an agent reaches a region.
     #[must_use]
     pub fn reach(&self, agent: usize, region: &Region) -> Reach {

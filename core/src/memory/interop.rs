@@ -18,7 +18,7 @@ impl Runtime {
     pub fn allocation_around(&self, address: u64, bytes: u64) -> Result<Arc<Allocation>> {
         self.memory
             .find(address)
-            .filter(|a| a.kind != AllocationKind::Locked && bytes <= a.bytes - (address - a.base))
+            .filter(|a| a.kind != AllocationKind::Locked && a.has_room(address, bytes))
             .ok_or(Error::InvalidAllocation("the range is not inside one allocation"))
     }
 

@@ -8,6 +8,7 @@ pub mod interop;
 pub mod ipc;
 pub mod locked;
 pub mod operations;
+mod overlap;
 pub mod region;
 pub mod registry;
 pub mod svm;

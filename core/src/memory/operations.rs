@@ -220,6 +220,20 @@ impl Runtime {
         }
     }
 
+    /// Allocates memory that all devices see that can (`hsa_memory_allocate`). Answers the address.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::allocate`].
+    pub fn allocate_for_all(&self, region: usize, bytes: u64) -> Result<u64> {
+        let address = self.allocate(region, bytes, 0)?;
+        if self.regions[region].is_host() {
+            let devices = (0..self.agents.len()).filter(|&agent| !self.agents[agent].is_cpu());
+            self.allow_access(&devices.collect::<Vec<_>>(), address)?;
+        }
+        Ok(address)
+    }
+
     /// Gives exactly these agents, and the owner, access to an allocation.
     ///
     /// # Errors
@@ -231,6 +245,11 @@ impl Runtime {
             .find(address)
             .filter(|a| a.base == address)
             .ok_or(Error::InvalidArgument("not the start of an allocation"))?;
+        if allocation.kind == AllocationKind::Locked {
+            return Err(Error::InvalidArgument(
+                "memory of the program is locked for agents",
+            ));
+        }
         if allocation.kind == AllocationKind::Virtual {
             return Err(Error::InvalidArgument(
                 "access to virtual memory is set per mapping",

@@ -2,6 +2,7 @@
 //! freeing.
 
 use super::host::Pages;
+use super::overlap::Overlapping;
 use hansa_plugin_api::MemoryHandle;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
@@ -95,10 +96,25 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// Whether an address lies inside.
+    /// Whether an address of the devices lies inside.
     #[must_use]
     pub const fn contains(&self, address: u64) -> bool {
         address >= self.base && address - self.base < self.bytes
+    }
+
+    /// How far inside an address lies, be it one of the devices or, for locked memory, one of the host.
+    #[must_use]
+    pub fn offset_of(&self, address: u64) -> Option<u64> {
+        let from = |start: u64| address.checked_sub(start).filter(|&offset| offset < self.bytes);
+        let host = || (self.kind == AllocationKind::Locked).then_some(self.host_base);
+        from(self.base).or_else(|| from(host()?))
+    }
+
+    /// Whether a range that begins at an address inside does so up to its end.
+    #[must_use]
+    pub fn has_room(&self, address: u64, bytes: u64) -> bool {
+        self.offset_of(address)
+            .is_some_and(|offset| bytes <= self.bytes - offset)
     }
 }
 
@@ -106,8 +122,24 @@ impl Allocation {
 #[derive(Debug, Default)]
 pub struct Registry {
     by_base: RwLock<BTreeMap<u64, Arc<Allocation>>>,
-    /// Locked host memory, which may lie inside other allocations.
-    locked: RwLock<BTreeMap<u64, Arc<Allocation>>>,
+    locked: RwLock<Locked>,
+}
+
+/// Locked host memory, which may lie inside other allocations.
+#[derive(Debug, Default)]
+struct Locked {
+    /// By where the host sees it.
+    by_host: Overlapping,
+    /// By where devices see it, if that is elsewhere.
+    by_device: Overlapping,
+}
+
+impl Locked {
+    fn around(&self, address: u64) -> Option<&Arc<Allocation>> {
+        self.by_host
+            .around(address)
+            .or_else(|| self.by_device.around(address))
+    }
 }
 
 fn covering(map: &BTreeMap<u64, Arc<Allocation>>, address: u64) -> Option<Arc<Allocation>> {
@@ -118,34 +150,36 @@ fn covering(map: &BTreeMap<u64, Arc<Allocation>>, address: u64) -> Option<Arc<Al
 impl Registry {
     /// Enters an allocation.
     pub fn insert(&self, allocation: Arc<Allocation>) {
-        self.map_of(allocation.kind)
-            .write()
-            .insert(allocation.base, allocation);
-    }
-
-    fn map_of(&self, kind: AllocationKind) -> &RwLock<BTreeMap<u64, Arc<Allocation>>> {
-        if kind == AllocationKind::Locked {
-            &self.locked
-        } else {
-            &self.by_base
+        if allocation.kind != AllocationKind::Locked {
+            self.by_base.write().insert(allocation.base, allocation);
+            return;
         }
+        let mut locked = self.locked.write();
+        if allocation.base != allocation.host_base {
+            locked.by_device.insert(allocation.base, Arc::clone(&allocation));
+        }
+        locked.by_host.insert(allocation.host_base, allocation);
     }
 
     /// The allocation that an address lies in; locked memory when it is in no other.
     pub fn find(&self, address: u64) -> Option<Arc<Allocation>> {
-        covering(&self.by_base.read(), address).or_else(|| {
-            let locked = self.locked.read();
-            if locked.is_empty() {
-                None
-            } else {
-                covering(&locked, address)
-            }
-        })
+        covering(&self.by_base.read(), address).or_else(|| self.find_locked(address))
     }
 
-    /// The locked memory that an address lies in.
+    /// The locked memory that an address lies in, the host's or the devices'.
     pub fn find_locked(&self, address: u64) -> Option<Arc<Allocation>> {
-        covering(&self.locked.read(), address)
+        self.locked.read().around(address).cloned()
+    }
+
+    /// Locked memory that starts exactly at an address, the host's or the devices', and is what is wanted; the last one
+    /// that was locked comes first.
+    pub fn locked_at(&self, address: u64, wanted: impl Fn(&Allocation) -> bool) -> Option<Arc<Allocation>> {
+        let locked = self.locked.read();
+        let mut all = locked
+            .by_host
+            .starting_at(address)
+            .chain(locked.by_device.starting_at(address));
+        all.find(|allocation| wanted(allocation)).cloned()
     }
 
     /// Takes out the allocation that starts exactly at an address, if it is one that is wanted.
@@ -158,14 +192,20 @@ impl Registry {
         }
     }
 
-    /// Takes out locked memory that starts exactly at an address.
-    pub fn remove_locked(&self, base: u64) -> Option<Arc<Allocation>> {
-        self.locked.write().remove(&base)
+    /// Takes out locked memory.
+    pub fn remove_locked(&self, allocation: &Arc<Allocation>) {
+        let mut locked = self.locked.write();
+        locked.by_host.remove(allocation.host_base, allocation);
+        locked.by_device.remove(allocation.base, allocation);
     }
 
     /// Takes out everything.
     pub fn drain(&self) -> Vec<Arc<Allocation>> {
-        let mut all: Vec<_> = std::mem::take(&mut *self.locked.write()).into_values().collect();
+        let mut locked = self.locked.write();
+        // Each is in the other map as well, if it is there at all.
+        locked.by_device.drain().for_each(drop);
+        let mut all: Vec<_> = locked.by_host.drain().collect();
+        drop(locked);
         all.extend(std::mem::take(&mut *self.by_base.write()).into_values());
         all
     }
@@ -182,7 +222,7 @@ impl Registry {
 
     /// Allocations there are.
     pub fn len(&self) -> usize {
-        self.by_base.read().len() + self.locked.read().len()
+        self.by_base.read().len() + self.locked.read().by_host.len()
     }
 
     /// Whether there are none.

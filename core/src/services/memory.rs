@@ -122,7 +122,7 @@ impl api::MemoryServices for Memory {
 
     fn lock(&self, request: &api::LockRequest<'_>) -> api::Result<u64> {
         let runtime = self.0.runtime()?;
-        agents_or_all(&runtime, &request.agents)?;
+        let agents = agents_or_all(&runtime, &request.agents)?;
         let region = if request.pool == 0 {
             runtime
                 .regions
@@ -136,7 +136,7 @@ impl api::MemoryServices for Memory {
             }
             region
         };
-        Ok(runtime.lock(request.address, request.bytes, region)?)
+        Ok(runtime.lock(request.address, request.bytes, &agents, region)?)
     }
 
     fn unlock(&self, address: u64) -> api::Result<()> {
@@ -156,7 +156,7 @@ impl api::MemoryServices for Memory {
             .memory
             .find(address)
             .ok_or(Error::InvalidAllocation("not an allocation"))?;
-        if bytes > allocation.bytes - (address - allocation.base) {
+        if !allocation.has_room(address, bytes) {
             return Err(Error::InvalidAllocation("the range goes beyond the allocation").into());
         }
         Ok(runtime.fill(address, value, count)?)
@@ -188,31 +188,19 @@ impl api::MemoryServices for Memory {
         };
         let mut agents = api::RVec::new();
         if with_agents {
-            let granted = allocation.granted.lock();
             agents.extend(
-                (0..runtime.agents.len())
-                    .filter(|&agent| {
-                        granted.contains(&agent)
-                            || (kind != pointer::VIRTUAL
-                                && (region.is_host() || runtime.reach(agent, region) == Reach::ByDefault))
-                    })
+                runtime
+                    .who_sees(&allocation)
+                    .into_iter()
                     .map(|agent| runtime.agent_handle(agent)),
             );
         }
         Ok(api::PointerInfo {
             kind,
             global_flags: region.flags.bits(),
-            agent_base: if kind == pointer::LOCKED {
-                allocation.host_base
-            } else {
-                allocation.base
-            },
+            agent_base: allocation.base,
             host_base: allocation.host_base,
-            bytes: if kind == pointer::LOCKED {
-                allocation.requested
-            } else {
-                allocation.bytes
-            },
+            bytes: allocation.bytes,
             user_data: allocation.user_data.load(Ordering::Relaxed),
             owner: runtime.agent_handle(region.agent),
             alloc_flags: (allocation.flags >> 2) & 1 | (allocation.flags & 2),

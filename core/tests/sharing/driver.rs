@@ -60,6 +60,9 @@ pub(crate) static TOLD: Mutex<Vec<(u64, u64, Vec<api::SvmAttribute>)>> = Mutex::
 /// Whether the driver does without what is optional: virtual memory, shared virtual memory, sharing.
 pub(crate) static PLAIN: AtomicBool = AtomicBool::new(false);
 
+/// The bit in which the devices' own addresses of the program's memory differ from the host's.
+const OWN: u64 = 1 << 47;
+
 /// Live allocations of the driver.
 pub(crate) static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
@@ -236,7 +239,11 @@ impl Driver for FakeDriver {
         Ok(())
     }
 
-    fn map(&self, _request: &MapRequest<'_>) -> Result<()> {
+    fn map(&self, request: &MapRequest<'_>) -> Result<()> {
+        let mut table = REGISTERED.lock().unwrap();
+        if let Some(known) = table.as_mut().and_then(|table| table.get_mut(&request.handle.0)) {
+            known.nodes.extend(request.nodes.iter());
+        }
         Ok(())
     }
 
@@ -340,9 +347,14 @@ impl Driver for FakeDriver {
                     read_only: request.flags.contains(api::AllocFlags::READ_ONLY),
                 },
             );
+        let own = request.flags.contains(api::AllocFlags::OWN_ADDRESS);
         Ok(Allocation {
             handle: MemoryHandle(handle),
-            device_address: request.address,
+            device_address: if own {
+                request.address | OWN
+            } else {
+                request.address
+            },
             host_address: request.address,
             bytes: request.bytes,
         })

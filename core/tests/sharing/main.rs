@@ -14,6 +14,7 @@
 mod counted;
 mod driver;
 mod intercept;
+mod locked;
 mod memory;
 mod other;
 mod processor;

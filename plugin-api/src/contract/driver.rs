@@ -45,7 +45,7 @@ interface! {
         fn map(request: &MapRequest<'_>) -> ();
         /// Memory: takes an allocation from the sight of nodes.
         fn unmap(request: &MapRequest<'_>) -> ();
-        /// Memory: lets nodes see host memory at its host address.
+        /// Memory: lets nodes see host memory, at its host address unless the request leaves that to the driver.
         fn register_host(request: &HostMemoryRequest<'_>) -> Allocation;
         /// Memory: undoes `register_host`.
         fn deregister_host(handle: MemoryHandle) -> ();

@@ -33,6 +33,8 @@ flag_word! {
         const READ_ONLY = 1 << 8;
         /// Private memory of waves (scratch).
         const SCRATCH = 1 << 9;
+        /// Host memory that is registered may lie at an address of the device's own, which is the answer's.
+        const OWN_ADDRESS = 1 << 10;
     }
 }
 

@@ -1,12 +1,14 @@
 //! Memory of the devices: who owns what, which device sees it, and how much is left.
 //!
-//! A device's addresses are the host's. What a device may touch is the set of ranges that are mapped to it; see
+//! A device's addresses are the host's. Host memory that a program locked is also seen at addresses of the devices' own,
+//! because programs tell the two apart by their addresses; they differ in one bit, [`OWN`]. What a device may touch is the set of ranges that are mapped to it; see
 //! [`Space`](crate::space::Space). An allocation that is shared becomes a [`Buffer`] of its own: whoever has it, here
 //! or in another process, sees that allocation and nothing else, and has it until everybody has let go of it.
 
 use crate::buffer::Buffer;
 use crate::config::PAGE;
 use crate::device::Device;
+use crate::exec::guard::OWN;
 use crate::exec::Access;
 use crate::pages::Pages;
 use crate::space::Range;
@@ -18,6 +20,12 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::os::fd::IntoRawFd;
 use std::sync::Arc;
+
+impl Block {
+    fn ranges(&self) -> impl Iterator<Item = Range> {
+        [Some(self.range), self.also].into_iter().flatten()
+    }
+}
 
 /// All memory of a driver.
 #[derive(Debug)]
@@ -45,6 +53,8 @@ struct Block {
     home: Option<usize>,
     /// Where the devices see it.
     range: Range,
+    /// Where they see it as well.
+    also: Option<Range>,
     /// Devices that see it, and how.
     nodes: Vec<(usize, Access)>,
 }
@@ -95,6 +105,7 @@ impl Memory {
             buffer: None,
             home: Some(node),
             range,
+            also: None,
             nodes: vec![(node, range.access)],
         });
         Ok(Allocation {
@@ -124,19 +135,29 @@ impl Memory {
             end,
             access: access(request.flags),
         };
+        let own = request.flags.contains(AllocFlags::OWN_ADDRESS) && end <= OWN;
+        let also = own.then_some(Range {
+            start: range.start | OWN,
+            end: end + OWN,
+            ..range
+        });
         for &node in &nodes {
-            self.devices[node].space.map(range);
+            [Some(range), also]
+                .into_iter()
+                .flatten()
+                .for_each(|range| self.devices[node].space.map(range));
         }
         let handle = self.table.lock().insert(Block {
             pages: None,
             buffer: None,
             home: None,
             range,
+            also,
             nodes: nodes.into_iter().map(|node| (node, range.access)).collect(),
         });
         Ok(Allocation {
             handle,
-            device_address: range.start,
+            device_address: also.unwrap_or(range).start,
             host_address: range.start,
             bytes: request.bytes,
         })
@@ -154,11 +175,10 @@ impl Memory {
         };
         for &(node, access) in &block.nodes {
             let device = &self.devices[node];
-            device.space.unmap(Range {
-                access,
-                ..block.range
-            });
-            device.memory_changed(block.range.start, block.range.end - block.range.start);
+            for range in block.ranges() {
+                device.space.unmap(Range { access, ..range });
+                device.memory_changed(range.start, range.end - range.start);
+            }
         }
         // No device sees them any more: the pages go.
         drop(block.pages);
@@ -233,6 +253,7 @@ impl Memory {
             buffer: Some((buffer, offset)),
             home: None,
             range,
+            also: None,
             nodes: nodes.iter().map(|&node| (node, range.access)).collect(),
         });
         Ok(Allocation {
@@ -253,10 +274,9 @@ impl Memory {
         };
         for &node in nodes {
             if !block.nodes.iter().any(|(seen, _)| *seen == node) {
-                self.devices[node].space.map(Range {
-                    access,
-                    ..block.range
-                });
+                for range in block.ranges() {
+                    self.devices[node].space.map(Range { access, ..range });
+                }
                 block.nodes.push((node, access));
             }
         }
@@ -270,10 +290,9 @@ impl Memory {
         for node in nodes {
             if let Some(index) = block.nodes.iter().position(|(seen, _)| seen == node) {
                 let (node, access) = block.nodes.swap_remove(index);
-                self.devices[node].space.unmap(Range {
-                    access,
-                    ..block.range
-                });
+                for range in block.ranges() {
+                    self.devices[node].space.unmap(Range { access, ..range });
+                }
             }
         }
         Ok(())

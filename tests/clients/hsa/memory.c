@@ -280,9 +280,42 @@ static void locked_memory(void)
         run_advance(seen, WORDS);
         CHECK(wrong_words(odd, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(odd, WORDS, 3, 1));
     }
+    /* The address that agents use is good for copies and fills on the host as well. */
+    uint32_t word = 7;
+    CHECK_OK(hsa_memory_copy(seen, &word, 4));
+    CHECK(odd[0] == 7, "%u", odd[0]);
+    CHECK_OK(hsa_memory_copy(&word, seen + 1, 4));
+    CHECK(word == pattern(1) * 3 + 1, "%#x", word);
+    CHECK_OK(hsa_amd_memory_fill(seen + 2, 0x01020304, 2));
+    CHECK(odd[2] == 0x01020304 && odd[3] == 0x01020304 && odd[4] == pattern(4) * 3 + 1, "%#x %#x", odd[2], odd[4]);
+    uint32_t *vram = pool_alloc(gpu->coarse, WORDS * 4);
+    copy(vram, gpu, seen, cpu, WORDS * 4);
+    copy(seen + WORDS / 2, cpu, vram, gpu, WORDS * 2);
+    CHECK(memcmp(odd + WORDS / 2, odd, WORDS * 2) == 0, "a copy through locked memory");
+    CHECK_OK(hsa_amd_memory_pool_free(vram));
     CHECK_OK(hsa_amd_memory_unlock(odd));
-    CHECK_OK(hsa_amd_memory_lock(odd, 100, NULL, 0, (void **)&seen));
+
+    /* Locked again and again, more of it, less of it, and without agents, which is for all of them. */
+    uint32_t *inner = NULL, *again = NULL;
+    CHECK_OK(hsa_amd_memory_lock(odd, WORDS * 4, NULL, 0, (void **)&seen));
+    CHECK_OK(hsa_amd_memory_lock(odd + 2000, 4000, &gpu->handle, 1, (void **)&inner));
+    CHECK_OK(hsa_amd_memory_lock(odd, WORDS * 4, &gpu->handle, 1, (void **)&again));
+    CHECK_OK(hsa_amd_memory_unlock(odd + 2000));
     CHECK_OK(hsa_amd_memory_unlock(odd));
+    for (uint32_t i = 0; i < WORDS; i++)
+        odd[i] = pattern(i);
+    run_advance(seen, WORDS);
+    CHECK(wrong_words(odd, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(odd, WORDS, 3, 1));
+    CHECK_OK(hsa_amd_memory_unlock(odd));
+    CHECK_OK(hsa_amd_memory_unlock(odd));
+    CHECK_STATUS(hsa_amd_memory_lock(odd, 4, &(hsa_agent_t){ 0 }, 1, (void **)&seen), HSA_STATUS_ERROR_INVALID_AGENT);
+    CHECK_STATUS(hsa_amd_memory_lock(odd, 4, &gpu->handle, 0, (void **)&seen), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_memory_lock(odd, 4, NULL, 1, (void **)&seen), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_memory_lock(odd, 4, &gpu->handle, -1, (void **)&seen), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_memory_lock(odd, 0, &gpu->handle, 1, (void **)&seen), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_memory_lock(NULL, 4, &gpu->handle, 1, (void **)&seen), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_memory_lock(odd, 4, &gpu->handle, 1, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_memory_lock(odd, SIZE_MAX, &gpu->handle, 1, (void **)&seen), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
     CHECK_OK(hsa_memory_register(memory, WORDS * 4));
     CHECK_OK(hsa_memory_deregister(memory, WORDS * 4));
     free(memory);
@@ -296,6 +329,26 @@ static hsa_amd_pointer_info_t info_of(const void *pointer)
     CHECK_OK(hsa_amd_pointer_info(pointer, &info, NULL, NULL, NULL));
     CHECK(info.size <= sizeof info && info.size >= 56, "size field %u", info.size);
     return info;
+}
+
+/* How many agents an address's memory was given to, and the first of them. */
+static uint32_t agents_of(const void *pointer, hsa_agent_t *first)
+{
+    uint32_t count = 77;
+    hsa_agent_t *accessible = NULL;
+    hsa_amd_pointer_info_t info = { .size = sizeof info };
+    CHECK_OK(hsa_amd_pointer_info(pointer, &info, malloc, &count, &accessible));
+    CHECK(accessible != NULL, "no list");
+    if (first && count > 0)
+        *first = accessible[0];
+    free(accessible);
+    return count;
+}
+
+static bool only_gpu_has(const void *pointer)
+{
+    hsa_agent_t first = { 0 };
+    return agents_of(pointer, &first) == 1 && first.handle == gpu->handle.handle;
 }
 
 static void pointer_infos(void)
@@ -322,24 +375,30 @@ static void pointer_infos(void)
     CHECK(info.type == HSA_EXT_POINTER_TYPE_LOCKED && info.hostBaseAddress == host && info.agentBaseAddress == locked &&
               info.sizeInBytes == 5000,
           "type %d, size %zu, base %p", info.type, info.sizeInBytes, info.hostBaseAddress);
+    info = info_of(locked + 4999);
+    CHECK(info.type == HSA_EXT_POINTER_TYPE_LOCKED && info.hostBaseAddress == host && info.agentBaseAddress == locked,
+          "type %d, base %p", info.type, info.hostBaseAddress);
+    CHECK(info_of(locked + 5000).type == HSA_EXT_POINTER_TYPE_UNKNOWN, "one past the end");
     CHECK_OK(hsa_amd_memory_unlock(host));
     CHECK(info_of(host).type == HSA_EXT_POINTER_TYPE_UNKNOWN, "unlocked memory is still known");
 
     CHECK_OK(hsa_amd_pointer_info_set_userdata(fine, &info));
     CHECK(info_of(fine + 8).userData == &info, "the user's data is lost");
 
-    uint32_t count = 0;
-    hsa_agent_t *accessible = NULL;
-    info = (hsa_amd_pointer_info_t){ .size = sizeof info };
-    CHECK_OK(hsa_amd_pointer_info(fine, &info, malloc, &count, &accessible));
-    bool cpu_there = false, gpu_there = false;
-    for (uint32_t i = 0; i < count; i++) {
-        cpu_there |= accessible[i].handle == cpu->handle.handle;
-        gpu_there |= accessible[i].handle == gpu->handle.handle;
-    }
-    CHECK(gpu_there, "the GPU was given access and is not among the %u agents", count);
-    (void)cpu_there; /* the host may be left out: it has access anyway */
-    free(accessible);
+    /* The agents that were given it, and the device that owns it; the host needs no permission and is never listed. */
+    CHECK(only_gpu_has(fine), "the GPU alone was given the memory");
+    CHECK(only_gpu_has(vram), "the GPU alone has its memory");
+    CHECK_OK(hsa_amd_agents_allow_access(2, (hsa_agent_t[]){ cpu->handle, gpu->handle }, NULL, vram));
+    CHECK(only_gpu_has(vram), "the GPU alone is listed");
+    CHECK_OK(hsa_amd_agents_allow_access(1, &cpu->handle, NULL, fine));
+    CHECK(agents_of(fine, NULL) == 0, "%u agents have what the GPU had", agents_of(fine, NULL));
+    char *own = NULL;
+    NEED_OK(hsa_amd_memory_pool_allocate(cpu->fine, 4096, 0, (void **)&own));
+    CHECK(agents_of(own, NULL) == 0, "%u agents have what nobody was given", agents_of(own, NULL));
+    CHECK_OK(hsa_amd_memory_pool_free(own));
+    NEED_OK(hsa_memory_allocate(cpu->fine_region, 4096, (void **)&own));
+    CHECK(only_gpu_has(own), "a region's memory is for all agents");
+    CHECK_OK(hsa_memory_free(own));
 
     CHECK_OK(hsa_amd_memory_pool_free(fine));
     CHECK_OK(hsa_amd_memory_pool_free(vram));

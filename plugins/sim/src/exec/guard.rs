@@ -5,6 +5,9 @@
 //! that when one faults, the handler for SIGSEGV and SIGBUS can let it return at once with the faulting address
 //! as its result. A fault anywhere else goes to whatever handler was there before.
 //!
+//! A device sees some host memory at addresses of its own, which differ from the host's in one bit ([`OWN`]). The routines
+//! get addresses of either kind; the bit is taken off here and nowhere else.
+//!
 //! Assembly also keeps data races between kernels and host out of Rust's memory model: a routine is
 //! an opaque external function to the compiler.
 
@@ -77,6 +80,7 @@ hansa_sim_guard_gather32:
 1:  bsf r9, rdx
     jz 2f
     mov r10, [rsi + 8*r9]
+    btr r10, 47
     mov eax, [r10 + rcx]
     mov [rdi + 4*r9], eax
     lea rax, [rdx - 1]
@@ -91,6 +95,7 @@ hansa_sim_guard_gather16:
 1:  bsf r9, rdx
     jz 2f
     mov r10, [rsi + 8*r9]
+    btr r10, 47
     movzx eax, word ptr [r10 + rcx]
     mov [rdi + 4*r9], eax
     lea rax, [rdx - 1]
@@ -105,6 +110,7 @@ hansa_sim_guard_gather8:
 1:  bsf r9, rdx
     jz 2f
     mov r10, [rsi + 8*r9]
+    btr r10, 47
     movzx eax, byte ptr [r10 + rcx]
     mov [rdi + 4*r9], eax
     lea rax, [rdx - 1]
@@ -120,6 +126,7 @@ hansa_sim_guard_scatter32:
 1:  bsf r9, rdx
     jz 2f
     mov r10, [rsi + 8*r9]
+    btr r10, 47
     mov eax, [rdi + 4*r9]
     mov [r10 + rcx], eax
     lea rax, [rdx - 1]
@@ -134,6 +141,7 @@ hansa_sim_guard_scatter16:
 1:  bsf r9, rdx
     jz 2f
     mov r10, [rsi + 8*r9]
+    btr r10, 47
     mov eax, [rdi + 4*r9]
     mov [r10 + rcx], ax
     lea rax, [rdx - 1]
@@ -148,6 +156,7 @@ hansa_sim_guard_scatter8:
 1:  bsf r9, rdx
     jz 2f
     mov r10, [rsi + 8*r9]
+    btr r10, 47
     mov eax, [rdi + 4*r9]
     mov [r10 + rcx], al
     lea rax, [rdx - 1]
@@ -279,6 +288,15 @@ unsafe extern "C" {
     fn hansa_sim_guard_compare_exchange64(address: u64, expected: *mut u64, new: u64) -> u64;
 }
 
+/// The bit in which a device's own address of host memory differs from the host's. Bit 47 is 0 in every address of a
+/// process, and the assembly knows it by that number.
+pub(crate) const OWN: u64 = 1 << 47;
+
+/// The host's address of what a device sees at an address.
+const fn host(address: u64) -> u64 {
+    address & !OWN
+}
+
 /// An access that the host could not make: the faulting address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unmapped(pub(crate) u64);
@@ -316,20 +334,20 @@ impl Width {
 /// Copies foreign memory into `to`.
 pub(crate) fn read(to: &mut [u32], from: u64) -> Result<(), Unmapped> {
     // SAFETY: the routine writes `to` only within its length; a fault at `from` becomes an error.
-    outcome(unsafe { hansa_sim_guard_copy(to.as_mut_ptr().cast(), from as *const u8, size_of_val(to)) })
+    outcome(unsafe { hansa_sim_guard_copy(to.as_mut_ptr().cast(), host(from) as *const u8, size_of_val(to)) })
 }
 
 /// Copies foreign memory into `to`.
 pub(crate) fn read_bytes(to: &mut [u8], from: u64) -> Result<(), Unmapped> {
     // SAFETY: the routine writes `to` only within its length; a fault at `from` becomes an error.
-    outcome(unsafe { hansa_sim_guard_copy(to.as_mut_ptr(), from as *const u8, to.len()) })
+    outcome(unsafe { hansa_sim_guard_copy(to.as_mut_ptr(), host(from) as *const u8, to.len()) })
 }
 
 /// Copies `from` into foreign memory. The caller has established that the device may write there.
 pub(crate) fn write(to: u64, from: &[u32]) -> Result<(), Unmapped> {
     // SAFETY: the routine reads `from` only within its length; `to` is device-writable memory by the address
     // space's word, or faults, which becomes an error.
-    outcome(unsafe { hansa_sim_guard_copy(to as *mut u8, from.as_ptr().cast(), size_of_val(from)) })
+    outcome(unsafe { hansa_sim_guard_copy(host(to) as *mut u8, from.as_ptr().cast(), size_of_val(from)) })
 }
 
 /// Copies foreign memory to foreign memory that does not overlap it. The caller has established that it may be
@@ -341,7 +359,7 @@ pub(crate) fn copy(to: u64, from: u64, bytes: u64) -> Result<(), Unmapped> {
         hansa_sim_guard_copy
     };
     // SAFETY: a fault at either place becomes an error; the caller vouches for the destination.
-    outcome(unsafe { routine(to as *mut u8, from as *const u8, bytes as usize) })
+    outcome(unsafe { routine(host(to) as *mut u8, host(from) as *const u8, bytes as usize) })
 }
 
 /// Bytes from which on starting a string operation pays.
@@ -409,7 +427,7 @@ pub(crate) fn load(size: Size, address: u64) -> Result<u64, Unmapped> {
         Size::B64 => hansa_sim_guard_load64,
     };
     // SAFETY: the routine writes `value` only; a fault at `address` becomes an error.
-    outcome(unsafe { routine(address, &raw mut value) })?;
+    outcome(unsafe { routine(host(address), &raw mut value) })?;
     Ok(value)
 }
 
@@ -420,7 +438,7 @@ pub(crate) fn fetch_add(size: Size, address: u64, mut value: u64) -> Result<u64,
         Size::B64 => hansa_sim_guard_add64,
     };
     // SAFETY: `address` is device-writable memory by the address space's word, or faults.
-    outcome(unsafe { routine(address, &raw mut value) })?;
+    outcome(unsafe { routine(host(address), &raw mut value) })?;
     Ok(value)
 }
 
@@ -431,7 +449,7 @@ pub(crate) fn exchange(size: Size, address: u64, mut value: u64) -> Result<u64, 
         Size::B64 => hansa_sim_guard_exchange64,
     };
     // SAFETY: `address` is device-writable memory by the address space's word, or faults.
-    outcome(unsafe { routine(address, &raw mut value) })?;
+    outcome(unsafe { routine(host(address), &raw mut value) })?;
     Ok(value)
 }
 
@@ -448,7 +466,7 @@ pub(crate) fn compare_exchange(
         Size::B64 => hansa_sim_guard_compare_exchange64,
     };
     // SAFETY: `address` is device-writable memory by the address space's word, or faults.
-    outcome(unsafe { routine(address, &raw mut expected, new) })?;
+    outcome(unsafe { routine(host(address), &raw mut expected, new) })?;
     Ok(expected)
 }
 
@@ -630,5 +648,27 @@ mod tests {
         assert_eq!(compare_exchange(Size::B64, address, 7, 9), Ok(7));
         assert_eq!(fetch_add(Size::B64, address, 1 << 40), Ok(9));
         assert_eq!(load(Size::B64, address), Ok((1 << 40) + 9));
+    }
+
+    #[test]
+    fn addresses_of_the_devices_own_lead_to_the_same_memory() {
+        let mut cells = [3u32; 64];
+        let own = |index: usize| (&raw const cells[index]) as u64 | OWN;
+        let addresses: [u64; 64] = std::array::from_fn(own);
+        let mut row = [0; 64];
+        assert_eq!(gather(Width::Dword, &mut row, &addresses, !0, 0), Ok(()));
+        assert_eq!(row, [3; 64]);
+        let values: [u32; 64] = std::array::from_fn(|i| i as u32);
+        assert_eq!(scatter(Width::Short, &values, &addresses, !0, 0), Ok(()));
+        assert_eq!(read(&mut row, addresses[0]), Ok(()));
+        assert_eq!(row, values);
+        assert_eq!(write(addresses[0], &[7; 8]), Ok(()));
+        assert_eq!(copy(addresses[16], addresses[0], 16), Ok(()));
+        assert_eq!(fetch_add(Size::B32, addresses[16], 1), Ok(7));
+        assert_eq!(exchange(Size::B32, addresses[17], 5), Ok(7));
+        assert_eq!(compare_exchange(Size::B32, addresses[17], 5, 6), Ok(5));
+        assert_eq!(load(Size::B32, addresses[17]), Ok(6));
+        cells[0] = 1;
+        assert_eq!((cells[16], cells[17]), (8, 6));
     }
 }
