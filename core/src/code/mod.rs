@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::handle::{self, Kind, Table};
 use crate::loader::{
     AgentKey, CodeObjectReader, Executable, ExecutableError, FloatRounding, Isa, LoadError, LoadTarget,
-    LoadedCodeObject, PlacementError, Profile, ReaderError, Symbol,
+    LoadedCodeObject, PlacementError, Profile, ReaderError, Symbol, SymbolKind, DESCRIPTOR_SUFFIX,
 };
 use crate::runtime::Runtime;
 use parking_lot::Mutex;
@@ -270,6 +270,37 @@ impl Runtime {
             let live = self.code.executables.get(handle)?;
             Some((handle, live.executable.loaded_at(address)?))
         })
+    }
+
+    /// The name of the kernel whose descriptor is at a device address, which is its kernel object.
+    #[must_use]
+    pub fn kernel_name(&self, object: u64) -> Option<String> {
+        let (handle, _) = self.executable_at(object)?;
+        let live = self.code.executables.get(handle)?;
+        let symbols = live.executable.symbols();
+        let kernel = symbols
+            .iter()
+            .find(|s| s.address() == object && matches!(s.kind(), SymbolKind::Kernel(_)))?;
+        let name = kernel.name();
+        Some(name.strip_suffix(DESCRIPTOR_SUFFIX).unwrap_or(name).to_owned())
+    }
+
+    /// A text with the kernel's name behind each address of a kernel descriptor.
+    pub(crate) fn with_kernel_names(&self, text: &str) -> String {
+        let mut named = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find("0x") {
+            let digits = rest[at + 2..].bytes().take_while(u8::is_ascii_hexdigit).count();
+            let end = at + 2 + digits;
+            named.push_str(&rest[..end]);
+            let object = u64::from_str_radix(&rest[at + 2..end], 16).ok();
+            if let Some(name) = object.and_then(|object| self.kernel_name(object)) {
+                named.push_str(" = ");
+                named.push_str(&name);
+            }
+            rest = &rest[end..];
+        }
+        named + rest
     }
 
     /// Destroys an executable: its code is gone from memory, handles of its symbols are stale.

@@ -98,13 +98,22 @@ impl Config {
         config
     }
 
-    /// The GPU version to report for a driver's node, if one is configured.
-    pub fn gfx_version_of_node(&self, node: u32) -> Option<GfxVersion> {
-        let of_node = self
-            .override_gfx_version_of_node
-            .get(&node)
-            .map(|setting| setting.value);
-        of_node.or(self.settings.hsa.override_gfx_version.value)
+    /// The version that the GPU of a node is to have, if one is configured.
+    pub fn gfx_version_of_node(&self, node: u32) -> Option<Setting<GfxVersion>> {
+        let general = &self.settings.hsa.override_gfx_version;
+        let general = general.value.map(|value| Setting {
+            value,
+            origin: general.origin.clone(),
+        });
+        self.override_gfx_version_of_node.get(&node).cloned().or(general)
+    }
+
+    /// Tells drivers, beside the versions of single nodes, how many nodes the host has in front of their devices.
+    pub fn set_host_nodes(&mut self, nodes: usize) {
+        if !self.override_gfx_version_of_node.is_empty() {
+            self.driver_variables
+                .insert("HANSA_HOST_NODES".to_owned(), nodes.to_string());
+        }
     }
 
     /// Every setting with its value and origin, in the order of the sections.
@@ -146,7 +155,9 @@ impl Config {
     }
 
     /// What the configuration says to one plugin, as TOML: the keys of its `[backend.<id>]` table
-    /// and, when a variable for drivers is set, a table `environment` with those variables. The
+    /// and, when a variable for drivers is set, a table `environment` with those variables. GPU versions are among them
+    /// however they were set, and with those of single nodes `HANSA_HOST_NODES`, the number of the host's nodes, which
+    /// are counted before a driver's devices. The
     /// table may be named by the end of the id, `sim` for `org.hansa.sim`, or by the whole id, with
     /// or without quotes; a key under the longer name wins.
     pub fn backend_text(&self, id: &str) -> String {
@@ -261,6 +272,17 @@ impl Config {
                 self.driver_variables
                     .insert(variable.name.to_owned(), value.to_owned());
             }
+        }
+        let general = self.settings.hsa.override_gfx_version.value;
+        let of_nodes = self.override_gfx_version_of_node.iter();
+        let of_nodes = of_nodes.map(|(node, setting)| (format!("_{node}"), setting.value));
+        for (suffix, version) in general
+            .map(|version| (String::new(), version))
+            .into_iter()
+            .chain(of_nodes)
+        {
+            let name = format!("HSA_OVERRIDE_GFX_VERSION{suffix}");
+            self.driver_variables.insert(name, version.to_string());
         }
         for name in environment
             .names_with("HANSA_")

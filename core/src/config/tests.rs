@@ -217,7 +217,7 @@ fn an_empty_variable_is_unset_except_for_the_visible_devices() {
     ];
     let config = load("empty", "", &variables);
     assert_eq!(warnings(&config), [""; 0]);
-    assert_eq!(config.gfx_version_of_node(2), None);
+    assert!(config.override_gfx_version_of_node.is_empty());
     assert_eq!(
         config.settings.hsa.visible_devices.value,
         Some(VisibleDevices::default())
@@ -234,7 +234,7 @@ fn the_version_of_a_node_wins_over_the_global_one() {
         ("HSA_OVERRIDE_GFX_VERSION_x", "9.0.0"),
     ];
     let config = load("gfx", "", &variables);
-    let version = |node| config.gfx_version_of_node(node).unwrap().to_string();
+    let version = |node| config.gfx_version_of_node(node).unwrap().value.to_string();
     assert_eq!(
         (version(1), version(2), version(3)),
         ("9.0.0".into(), "11.0.0".into(), "9.0.0".into())

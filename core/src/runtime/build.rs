@@ -1,11 +1,12 @@
 //! Building a runtime: drivers are opened, their nodes become agents with regions, caches and links.
 
+use super::devices::{self, Chosen};
 use super::events::SystemEvents;
 use super::host::{PluginHost, RuntimeCell};
 use super::links::{Link, Links};
 use super::{DriverSlot, Extensions, Runtime};
 use crate::agent::{Agent, AgentKind, Cache, Device, DeviceRef};
-use crate::config::{Config, Inputs};
+use crate::config::{Config, Inputs, Warning};
 use crate::dma::Dma;
 use crate::error::{Error, Result};
 use crate::loader::Isa;
@@ -25,8 +26,13 @@ use std::sync::{Arc, Once};
 /// Builds a runtime.
 pub(super) fn build(epoch: u16, built_ins: &[BuiltIn]) -> Result<Arc<Runtime>> {
     let config = Config::load(&Inputs::of_process());
-    warn_once(&config);
+    let so_far = config.warnings.clone();
     let (report, runtime) = start(epoch, built_ins, config);
+    warn_once(
+        runtime
+            .as_ref()
+            .map_or(&so_far, |runtime| &runtime.config.warnings),
+    );
     let runtime = runtime?;
     *runtime.report.lock() = report;
     say_once_if_bare(&runtime);
@@ -43,16 +49,20 @@ pub fn examine(built_ins: &[BuiltIn]) -> Report {
 }
 
 /// Finds plugins, starts them and puts the runtime together; a step that fails unwinds what was built.
-fn start(epoch: u16, built_ins: &[BuiltIn], config: Config) -> (Report, Result<Arc<Runtime>>) {
+fn start(epoch: u16, built_ins: &[BuiltIn], mut config: Config) -> (Report, Result<Arc<Runtime>>) {
+    let host = HostFiles::default().nodes();
+    config.set_host_nodes(host.len());
     let environment = Inputs::of_process().environment;
     let cell = Arc::new(RuntimeCell::default());
     let level = u32::from(config.settings.debug.level.value.0);
+    let errors = config.settings.hsa.enable_queue_fault_message.value;
     let make_host = |id: &str, configuration: String| {
         let runtime = Arc::clone(&cell);
         api::HostObject::new(PluginHost {
             id: id.to_owned(),
             configuration,
             level,
+            errors,
             runtime,
         })
     };
@@ -74,7 +84,7 @@ fn start(epoch: u16, built_ins: &[BuiltIn], config: Config) -> (Report, Result<A
         }
         return (plugins.report(), Err(Error::Plugins(error.to_string())));
     }
-    let runtime = assemble(epoch, config, drivers);
+    let runtime = assemble(epoch, config, host, drivers);
     cell.set(&runtime);
     if let Err(error) = finish(&runtime, &cell, &mut plugins, &make_host) {
         runtime.tear_down();
@@ -84,12 +94,17 @@ fn start(epoch: u16, built_ins: &[BuiltIn], config: Config) -> (Report, Result<A
 }
 
 /// Puts the machine together from the host and the drivers.
-fn assemble(epoch: u16, config: Config, mut drivers: Vec<DriverSlot>) -> Arc<Runtime> {
+fn assemble(
+    epoch: u16,
+    mut config: Config,
+    host: Vec<HostNode>,
+    mut drivers: Vec<DriverSlot>,
+) -> Arc<Runtime> {
     let mut machine = Machine::default();
-    machine.add_host(HostFiles::default().nodes());
-    for (index, driver) in drivers.iter_mut().enumerate() {
-        machine.add_driver(index, driver);
-    }
+    machine.add_host(host);
+    let (chosen, warnings) = devices::choose(&drivers, machine.host_count(), &config);
+    config.warnings.extend(warnings);
+    machine.add_devices(&mut drivers, chosen);
     machine.connect_host_nodes();
     let host_options = HostOptions {
         huge_pages: config.settings.memory.use_huge_pages.value,
@@ -145,10 +160,10 @@ fn finish(
 }
 
 /// Shows what of the configuration could not be used; once per process.
-fn warn_once(config: &Config) {
+fn warn_once(warnings: &[Warning]) {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| {
-        for warning in &config.warnings {
+        for warning in warnings {
             eprintln!("hansa: {warning}");
         }
     });
@@ -239,9 +254,19 @@ impl Machine {
         (first..self.caches.len()).collect()
     }
 
-    fn add_driver(&mut self, driver: usize, slot: &mut DriverSlot) {
-        let mut agents = HashMap::new();
-        for description in slot.own_devices.clone() {
+    fn host_count(&self) -> u32 {
+        u32::try_from(self.agents.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Makes the agents of devices, in their order, and the ways between them.
+    fn add_devices(&mut self, drivers: &mut [DriverSlot], chosen: Vec<Chosen>) {
+        let mut agents: Vec<HashMap<u32, usize>> = vec![HashMap::new(); drivers.len()];
+        for Chosen {
+            driver,
+            number,
+            description,
+        } in chosen
+        {
             let node = description.node;
             let device = Device {
                 reference: DeviceRef { driver, node },
@@ -250,9 +275,16 @@ impl Machine {
             let Some(kind) = Agent::kind_of(device) else {
                 continue;
             };
-            agents.insert(node, self.add_device(driver, kind));
-            slot.nodes.push(node);
+            agents[driver].insert(node, self.add_device(driver, number, kind));
+            drivers[driver].nodes.push(node);
         }
+        for (slot, agents) in drivers.iter().zip(&agents) {
+            self.connect(slot, agents);
+        }
+    }
+
+    /// Ways that a driver knows of, between its agents, by its own numbers, and the host's.
+    fn connect(&mut self, slot: &DriverSlot, agents: &HashMap<u32, usize>) {
         for link in &slot.description.links {
             let end = |end: api::NodeRef| {
                 if end.space == 1 {
@@ -289,11 +321,11 @@ impl Machine {
         }
     }
 
-    fn add_device(&mut self, driver: usize, kind: AgentKind) -> usize {
+    fn add_device(&mut self, driver: usize, number: u32, kind: AgentKind) -> usize {
         let agent = self.agents.len();
         let mut made = Agent {
             kind,
-            node: u32::try_from(agent).unwrap_or(0),
+            node: number,
             regions: Vec::new(),
             isas: Vec::new(),
             caches: Vec::new(),

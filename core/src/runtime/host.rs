@@ -30,16 +30,21 @@ pub struct PluginHost {
     pub id: String,
     /// Its part of the configuration.
     pub configuration: String,
-    /// The loudest messages that are shown.
+    /// The quietest messages that are shown.
     pub level: u32,
+    /// Whether errors are shown however quiet the rest is.
+    pub errors: bool,
     /// The runtime.
     pub runtime: Arc<RuntimeCell>,
 }
 
 impl api::Host for PluginHost {
     fn log(&self, level: api::LogLevel, message: api::RStr<'_>) -> api::Result<()> {
-        if level.0 <= self.level {
-            eprintln!("hansa: {}: {message}", self.id);
+        if level.0 <= self.level || (self.errors && level.0 <= api::LogLevel::ERROR.0) {
+            match self.runtime.get().filter(|_| level.0 <= api::LogLevel::ERROR.0) {
+                Some(runtime) => eprintln!("hansa: {}: {}", self.id, runtime.with_kernel_names(&message)),
+                None => eprintln!("hansa: {}: {message}", self.id),
+            }
         }
         Ok(())
     }
@@ -110,8 +115,9 @@ impl Runtime {
                     .is_some_and(|d| d.driver == driver && d.queue == event.queue && event.queue != 0)
             })
             .cloned();
-        if !handled {
-            eprintln!("hansa: {}: {}", self.drivers[driver].id, event.message);
+        if !handled && self.config.settings.hsa.enable_vm_fault_message.value {
+            let message = self.with_kernel_names(&event.message);
+            eprintln!("hansa: {}: {message}", self.drivers[driver].id);
         }
         if let Some(victim) = victim {
             let status = if event.kind == api::DeviceEventKind::MEMORY_FAULT {

@@ -4,6 +4,7 @@
 //! reverse. A step that fails unwinds what was built.
 
 pub mod build;
+mod devices;
 pub mod events;
 pub mod host;
 pub(crate) mod later;

@@ -9,13 +9,20 @@
 //! queues = 128           # most queues of each device
 //! hmm = false            # true: kernels may touch any memory of the process
 //! ```
+//!
+//! The table `environment` in it holds variables. `HSA_OVERRIDE_GFX_VERSION=9.0.10` makes every device a gfx90a, and
+//! `HSA_OVERRIDE_GFX_VERSION_N` the device that is node N when the `HANSA_HOST_NODES` nodes of the host are counted first. A
+//! version that the software GPU cannot be changes nothing here: the runtime reports it, and what runs is the chip's own.
 
 use crate::isa::Target;
+use std::collections::BTreeMap;
+
 use hansa_plugin_api::{Error, ErrorCode};
 use toml::{Table, Value};
 
 /// Every key, for the warning about one that is not among them.
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
+    "environment",
     "devices",
     "isa",
     "compute_units",
@@ -35,6 +42,8 @@ pub(crate) struct Config {
     pub(crate) devices: u32,
     /// The processor that each of them is.
     pub(crate) isa: Target,
+    /// The processors of single devices that are another one.
+    pub(crate) isa_of_device: BTreeMap<u32, Target>,
     /// Compute units of a device, if not the chip's own number.
     pub(crate) compute_units: Option<u32>,
     /// Bytes of local memory of a device.
@@ -52,6 +61,7 @@ impl Default for Config {
         Self {
             devices: 1,
             isa: Target::Gfx900,
+            isa_of_device: BTreeMap::new(),
             compute_units: None,
             memory: 8 << 30,
             threads: None,
@@ -138,8 +148,46 @@ impl Config {
                 .as_bool()
                 .ok_or_else(|| refused("hmm", value, "true or false"))?;
         }
+        if let Some(Value::Table(environment)) = table.get("environment") {
+            config.take_overrides(environment);
+        }
         Ok((config, unknown))
     }
+
+    /// The processor that a device is.
+    pub(crate) fn target(&self, device: u32) -> Target {
+        self.isa_of_device.get(&device).copied().unwrap_or(self.isa)
+    }
+
+    fn take_overrides(&mut self, environment: &Table) {
+        let text = |name: &str| environment.get(name).and_then(Value::as_str);
+        if let Some(target) = text(OVERRIDE).and_then(of_version) {
+            self.isa = target;
+        }
+        let host_nodes = text("HANSA_HOST_NODES")
+            .and_then(|n| n.parse::<u32>().ok())
+            .unwrap_or(1);
+        for (name, value) in environment {
+            let node = name
+                .strip_prefix(OVERRIDE)
+                .and_then(|rest| rest.strip_prefix('_'));
+            let device = node.and_then(|n| n.parse::<u32>().ok()?.checked_sub(host_nodes));
+            if let (Some(device), Some(target)) = (device, value.as_str().and_then(of_version)) {
+                self.isa_of_device.insert(device, target);
+            }
+        }
+    }
+}
+
+const OVERRIDE: &str = "HSA_OVERRIDE_GFX_VERSION";
+
+/// The processor of a version, if the software GPU can be it: `9.0.10` is gfx90a.
+fn of_version(version: &str) -> Option<Target> {
+    let parts: Vec<u32> = version.split('.').map_while(|part| part.parse().ok()).collect();
+    let [major, minor, step] = parts[..] else {
+        return None;
+    };
+    Target::from_name(&format!("gfx{major}{minor:x}{step:x}"))
 }
 
 fn refused(key: &'static str, value: &Value, accepted: &'static str) -> ConfigError {
@@ -205,6 +253,21 @@ mod tests {
     }
 
     #[test]
+    fn a_version_makes_every_device_or_one_another_chip() {
+        let of = |text: &str| {
+            let config = parsed(&format!("devices = 3\nisa = \"gfx906\"\n[environment]\n{text}"));
+            [0, 1, 2].map(|device| config.target(device))
+        };
+        let all = "HSA_OVERRIDE_GFX_VERSION = \"9.0.10\"\n";
+        let one = "HSA_OVERRIDE_GFX_VERSION_3 = \"9.0.8\"\nHANSA_HOST_NODES = \"2\"\n";
+        let [old, all_of, one_of] = [Target::Gfx906, Target::Gfx90a, Target::Gfx908];
+        assert_eq!(of(all), [all_of; 3]);
+        assert_eq!(of(one), [old, one_of, old]);
+        assert_eq!(of(&format!("{all}{one}")), [all_of, one_of, all_of]);
+        assert_eq!(of("HSA_OVERRIDE_GFX_VERSION = \"11.0.0\"\n"), [old; 3]);
+    }
+
+    #[test]
     fn an_empty_text_is_the_default() {
         assert_eq!(parsed(""), Config::default());
     }
@@ -215,6 +278,7 @@ mod tests {
         let expected = Config {
             devices: 2,
             isa: Target::Gfx90a,
+            isa_of_device: BTreeMap::new(),
             compute_units: Some(8),
             memory: 512 << 20,
             threads: Some(3),

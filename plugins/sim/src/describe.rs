@@ -32,7 +32,7 @@ pub(crate) fn system(config: &Config) -> SystemDescription {
 }
 
 fn node(config: &Config, index: u32) -> NodeDescription {
-    let chip = Chip::of(config.isa);
+    let chip = Chip::of(config.target(index));
     let mut caps = AgentCaps::KERNEL_DISPATCH
         | AgentCaps::SHARED_ADDRESSES
         | AgentCaps::HOST_VISIBLE_MEMORY

@@ -38,14 +38,15 @@ impl Device {
                     host,
                     gws: Arc::clone(&gws),
                 });
-                let chip = Chip::of(config.isa);
+                let target = config.target(node);
+                let chip = Chip::of(target);
                 let device = Self {
                     node,
                     chip,
                     compute_units: config.compute_units.unwrap_or(chip.compute_units),
                     space: Space::default(),
                     gws,
-                    code: Arc::new(CodeCache::new(config.isa, Level::detected())),
+                    code: Arc::new(CodeCache::new(target, Level::detected())),
                     outside: Arc::clone(&outside),
                     clock: Arc::clone(&outside) as Arc<dyn exec::Clock>,
                 };

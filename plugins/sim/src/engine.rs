@@ -7,6 +7,7 @@ use crate::exec::{
     self, property, Arena, Dispatch, Fault, GroupOutcome, KernelDescriptor, MemoryReason, Scratch,
     SuspendedGroup,
 };
+use crate::isa::{self, DecodeError, Family, Target};
 use crate::queue::{inactive, KernelDispatch, Queue, Room};
 use hansa_plugin_api::FaultFlags;
 use std::fmt;
@@ -155,14 +156,14 @@ impl Launch {
         };
         let dispatch = self.dispatch(queue);
         let result = exec::run_group(&dispatch, self.id(group), arena, slot);
-        self.outcome(result, slot)
+        self.outcome(queue, result, slot)
     }
 
     /// Goes on with a work-group.
     pub(crate) fn resume(&self, queue: &Queue, rest: Rest, arena: &mut Arena) -> Outcome {
         let dispatch = self.dispatch(queue);
         let result = exec::resume_group(&dispatch, rest.group, arena);
-        self.outcome(result, rest.slot)
+        self.outcome(queue, result, rest.slot)
     }
 
     /// Forgets a work-group.
@@ -176,14 +177,14 @@ impl Launch {
         }
     }
 
-    fn outcome(&self, result: Result<GroupOutcome, Fault>, slot: u32) -> Outcome {
+    fn outcome(&self, queue: &Queue, result: Result<GroupOutcome, Fault>, slot: u32) -> Outcome {
         let outcome = match result {
             Ok(GroupOutcome::Yield { group, idle }) => {
                 let rest = Rest { group, slot };
                 return Outcome::Later { rest, idle };
             }
             Ok(GroupOutcome::Done) | Err(Fault::Stopped) => Outcome::Done,
-            Err(fault) => Outcome::Failed(self.failure(&fault)),
+            Err(fault) => Outcome::Failed(self.failure(queue.device.chip.target, &fault)),
         };
         self.leave(slot);
         outcome
@@ -229,9 +230,11 @@ impl Launch {
         [group % x, group / x % y, group / x / y].map(|id| u32::try_from(id).unwrap_or(u32::MAX))
     }
 
-    fn failure(&self, fault: &Fault) -> Failure {
+    #[cold]
+    fn failure(&self, target: Target, fault: &Fault) -> Failure {
         let message = format!(
-            "{fault} in the kernel of packet {} (descriptor {:#x}, entry {:#x})",
+            "{fault}{} in the kernel of packet {} (descriptor {:#x}, entry {:#x})",
+            instruction(target, fault),
             self.site.packet_index,
             self.kernel.kernel_object,
             self.kernel
@@ -268,6 +271,33 @@ impl Launch {
             Fault::Trap { .. } | Fault::Stopped => inactive::EXCEPTION,
         };
         Failure::Error { code, message }
+    }
+}
+
+/// The instruction that a fault happened at, in brackets: its text, or what is wrong with its bits.
+fn instruction(target: Target, fault: &Fault) -> String {
+    let (Fault::Memory { pc, .. } | Fault::IllegalInstruction { pc, .. } | Fault::Trap { pc, .. }) = *fault
+    else {
+        return String::new();
+    };
+    // The longest instruction has four dwords; the code may end before.
+    let mut code = [0; 16];
+    let read = (1..=4)
+        .rev()
+        .find(|dwords| guard::read_bytes(&mut code[..4 * dwords], pc).is_ok());
+    let Some(dwords) = read else { return String::new() };
+    match isa::decode(target, &code[..4 * dwords]) {
+        Ok(inst) => format!(" ({})", inst.text()),
+        Err(DecodeError {
+            family,
+            opcode,
+            reason,
+            ..
+        }) => {
+            let family = family.map_or("no family", Family::name);
+            let opcode = opcode.map_or_else(String::new, |opcode| format!(", opcode {opcode:#x}"));
+            format!(" ({family}{opcode}: {reason})")
+        }
     }
 }
 

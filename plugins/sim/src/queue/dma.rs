@@ -203,7 +203,8 @@ impl DmaMachine {
     fn die(&mut self, queue: &Queue, failure: &Failure) {
         self.dead = true;
         let text = format!("Copy queue {} stopped: {failure}", queue.id);
-        queue.pool.log(LogLevel::ERROR, &text);
+        // The runtime shows the message of the event.
+        queue.pool.log(LogLevel::INFO, &text);
         let (kind, address, flags) = match failure {
             Failure::Memory { address, flags, .. } => (DeviceEventKind::MEMORY_FAULT, *address, *flags),
             Failure::Error { .. } => (DeviceEventKind::HARDWARE_EXCEPTION, 0, FaultFlags::HANG),
@@ -215,7 +216,7 @@ impl DmaMachine {
             address,
             flags,
             reserved: 0,
-            message: failure.to_string().into(),
+            message: text.into(),
         };
         // The log has it as well.
         let _ = queue.pool.host().device_event(&event);

@@ -34,7 +34,10 @@ impl Machine {
     pub(super) fn die(&mut self, queue: &Queue, failure: &Failure) {
         self.dead = true;
         let text = format!("Queue {} stopped: {failure}", queue.id);
-        queue.pool.log(LogLevel::ERROR, &text);
+        // The runtime shows the message of a fault itself, unless the program deals with it.
+        let is_fault = matches!(failure, Failure::Memory { .. });
+        let level = if is_fault { LogLevel::INFO } else { LogLevel::ERROR };
+        queue.pool.log(level, &text);
         match failure {
             Failure::Memory { address, flags, .. } => {
                 let event = DeviceEvent {
@@ -44,7 +47,7 @@ impl Machine {
                     address: *address,
                     flags: *flags,
                     reserved: 0,
-                    message: failure.to_string().into(),
+                    message: text.into(),
                 };
                 // The log has it as well.
                 let _ = queue.pool.host().device_event(&event);
