@@ -6,7 +6,6 @@ use crate::loader::{AgentKey, Placed, Placement, PlacementError};
 use crate::memory::operations::flag;
 use crate::memory::{GlobalFlags, Segment};
 use crate::runtime::Runtime;
-use hansa_plugin_api::DriverGroups;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
@@ -150,25 +149,21 @@ fn region_for_code(runtime: &Runtime, agent: usize) -> Option<usize> {
 
 /// Writes a device's memory: the image, then zeroes.
 fn write(
-    runtime: &Runtime,
+    runtime: &Arc<Runtime>,
     agent: usize,
     address: u64,
     image: &[u8],
     zero_tail: u64,
 ) -> Result<(), PlacementError> {
     let visible = runtime.memory.find(address).is_some_and(|a| a.host_base != 0);
-    let copies = runtime.agents[agent].device().is_some_and(|device| {
-        let groups = runtime.drivers[device.reference.driver].description.groups;
-        groups.contains(DriverGroups::COPY)
-    });
-    if !visible && !copies {
+    if !visible && !runtime.has_copier(agent) {
         return Err(PlacementError::Failed {
             reason: "The host cannot write the agent's memory, and its driver cannot copy to it".to_owned(),
         });
     }
     let copy = |at: u64, bytes: &[u8]| {
         runtime
-            .copy(at, bytes.as_ptr().expose_provenance() as u64, bytes.len() as u64)
+            .write_code(agent, at, bytes)
             .map_err(|error| failed(&error))
     };
     copy(address, image)?;
@@ -180,5 +175,5 @@ fn write(
         at += step;
         left -= step;
     }
-    Ok(())
+    runtime.code_written(agent).map_err(|error| failed(&error))
 }

@@ -3,6 +3,7 @@
 //! A device queue is read by a driver's packet processor; a soft queue is read by the program. Errors of a
 //! device queue arrive through its inactive signal and end in the program's callback.
 
+pub mod code_caches;
 pub mod counted;
 pub mod descriptor;
 pub mod errors;

@@ -13,23 +13,61 @@ use std::sync::atomic::Ordering;
 
 /// Lanes of a wave that scratch is laid out for.
 const LANES: u64 = 64;
-/// Granule of a wave's scratch (`COMPUTE_TMPRING_SIZE.WAVESIZE` counts these).
-const WAVE_GRANULE: u64 = 1024;
 /// Waves of a compute unit that have scratch at once.
 const WAVES_PER_CU: u64 = 32;
 /// Largest value of `COMPUTE_TMPRING_SIZE.WAVES` (12 bits).
 const MAX_WAVES: u64 = 0xfff;
-/// Largest value of `COMPUTE_TMPRING_SIZE.WAVESIZE` (13 bits).
-const MAX_WAVE_GRANULES: u64 = 0x1fff;
 /// Most bytes of scratch of one queue; the addresses are reserved, pages come with use.
 const MOST: u64 = 4 << 30;
 
-/// Dword 1 of a buffer descriptor: swizzling on.
-const SWIZZLE: u32 = 1 << 31;
-/// Dword 3 of a buffer descriptor on gfx9: 32-bit data, element 4 bytes, index stride 64, add the lane's number.
-const GFX9_FORMAT: u32 = (4 << 15) | (1 << 19) | (3 << 21) | (1 << 23) | 0x0002_4fac;
+/// How a generation lays scratch out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    /// Granule of a wave's scratch (`COMPUTE_TMPRING_SIZE.WAVESIZE` counts these).
+    wave_granule: u64,
+    /// Largest value of `WAVESIZE`.
+    most_granules: u64,
+    /// `WAVES` counts those of one shader engine.
+    waves_per_engine: bool,
+    /// Dword 1 of a buffer descriptor: swizzling on.
+    swizzle: u32,
+    /// Dword 3 of a buffer descriptor.
+    format: u32,
+}
 
-/// Allocates scratch for `bytes` of private memory per work-item and writes it into the descriptor.
+/// 32-bit data, element 4 bytes, index stride 64, add the lane's number.
+const GFX9: Layout = Layout {
+    wave_granule: 1024,
+    most_granules: 0x1fff,
+    waves_per_engine: false,
+    swizzle: 1 << 31,
+    format: (4 << 15) | (1 << 19) | (3 << 21) | (1 << 23) | 0x0002_4fac,
+};
+/// The channels in order, 32-bit unsigned data, add the lane's number, checked by structure.
+const CHANNELS: u32 = 4 | 5 << 3 | 6 << 6 | 7 << 9 | 20 << 12 | 1 << 23 | 2 << 28;
+const GFX10: Layout = Layout {
+    // Resource level 1.
+    format: CHANNELS | 1 << 24,
+    ..GFX9
+};
+const GFX11: Layout = Layout {
+    wave_granule: 256,
+    most_granules: 0x7fff,
+    waves_per_engine: true,
+    swizzle: 1 << 30,
+    format: CHANNELS,
+};
+
+fn layout(agent: &crate::agent::Agent) -> Layout {
+    match agent.isas.first().map_or(9, |isa| isa.processor().version[0]) {
+        ..=9 => GFX9,
+        10 => GFX10,
+        _ => GFX11,
+    }
+}
+
+/// Allocates scratch for `bytes` of private memory per work-item and writes it into the descriptor. Where there is not
+/// enough memory for as many waves as the device runs, fewer run at once.
 pub(super) fn provide(
     runtime: &Runtime,
     place: DeviceRef,
@@ -37,30 +75,55 @@ pub(super) fn provide(
     bytes: u32,
     least_waves: u64,
 ) -> Result<api::Allocation> {
-    let wave_bytes = (u64::from(bytes) * LANES).next_multiple_of(WAVE_GRANULE);
-    if wave_bytes / WAVE_GRANULE > MAX_WAVE_GRANULES {
+    let agent = runtime
+        .agents
+        .iter()
+        .find(|agent| agent.device().is_some_and(|device| device.reference == place))
+        .ok_or(Error::InvalidAgent)?;
+    let layout = layout(agent);
+    let engines = agent
+        .device()
+        .map_or(1, |device| u64::from(device.description.shader_engines))
+        .max(1);
+    let wave_bytes = (u64::from(bytes) * LANES).next_multiple_of(layout.wave_granule);
+    if wave_bytes / layout.wave_granule > layout.most_granules {
         return Err(Error::OutOfResources("private memory of a wave"));
     }
-    let compute_units = u64::from(descriptor.max_cu_id.load(Ordering::Relaxed)) + 1;
-    let waves = (compute_units * WAVES_PER_CU)
-        .min(MAX_WAVES)
-        .min(MOST / wave_bytes)
-        .max(least_waves.max(1));
-    let request = api::ScratchRequest {
-        node: place.node,
-        reserved: 0,
-        bytes: wave_bytes * waves,
+    // The waves are dealt out to the engines in equal parts.
+    let parts = |waves: u64| waves.next_multiple_of(engines);
+    let most_waves = if layout.waves_per_engine {
+        MAX_WAVES * engines
+    } else {
+        MAX_WAVES / engines * engines
     };
-    let scratch = runtime.drivers[place.driver].object.allocate_scratch(&request)?;
+    let compute_units = u64::from(descriptor.max_cu_id.load(Ordering::Relaxed)) + 1;
+    let least = parts(least_waves.max(1));
+    let mut waves = parts(compute_units * WAVES_PER_CU)
+        .min(most_waves)
+        .min(MOST / wave_bytes / engines * engines)
+        .max(least);
+    let scratch = loop {
+        let request = api::ScratchRequest {
+            node: place.node,
+            reserved: 0,
+            bytes: wave_bytes * waves,
+        };
+        match runtime.drivers[place.driver].object.allocate_scratch(&request) {
+            Ok(scratch) => break scratch,
+            Err(error) if error.code == api::ErrorCode::OUT_OF_RESOURCES && waves > least => {
+                waves = parts(waves / 2).max(least);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    };
 
-    let wave_granules = u32::try_from(wave_bytes / WAVE_GRANULE).unwrap_or(0);
-    let waves = u32::try_from(waves).unwrap_or(0);
+    let word = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
     let (low, high) = halves(scratch.device_address);
     let words = [
         low,
-        (high & 0xffff) | SWIZZLE,
-        u32::try_from(scratch.bytes).unwrap_or(u32::MAX),
-        GFX9_FORMAT,
+        (high & 0xffff) | layout.swizzle,
+        word(scratch.bytes),
+        layout.format,
     ];
     for (field, word) in descriptor.scratch_descriptor.iter().zip(words) {
         field.store(word, Ordering::Relaxed);
@@ -71,10 +134,14 @@ pub(super) fn provide(
     descriptor.scratch_bytes.store(scratch.bytes, Ordering::Relaxed);
     descriptor
         .scratch_lane_bytes
-        .store(u32::try_from(wave_bytes / LANES).unwrap_or(0), Ordering::Relaxed);
-    descriptor
-        .tmpring_size
-        .store(waves | (wave_granules << 12), Ordering::Release);
+        .store(word(wave_bytes / LANES), Ordering::Relaxed);
+    let counted = if layout.waves_per_engine {
+        waves / engines
+    } else {
+        waves
+    };
+    let tmpring = word(counted) | (word(wave_bytes / layout.wave_granule) << 12);
+    descriptor.tmpring_size.store(tmpring, Ordering::Release);
     Ok(scratch)
 }
 

@@ -15,6 +15,7 @@ use crate::memory::{GlobalFlags, Place, Region, Registry, Segment};
 use crate::plugin::{BuiltIn, MakeHost, Plugins, Report, Roots};
 use crate::queue::slots;
 use crate::signal::handlers::Handlers;
+use crate::signal::hardware::Hardware;
 use crate::signal::pool;
 use crate::topology::{HostFiles, HostNode};
 use hansa_plugin_api as api;
@@ -124,8 +125,10 @@ fn assemble(
         svm: crate::memory::svm::Svm::default(),
         virtual_memory: crate::memory::virtual_memory::VirtualMemory::default(),
         handlers: Handlers::new(),
+        hardware: Hardware::default(),
         dma: Dma::default(),
         queues: Mutex::new(HashMap::new()),
+        code_caches: crate::queue::code_caches::CodeCaches::default(),
         counted: crate::queue::counted::Pool::default(),
         events: SystemEvents::default(),
         coherency: Mutex::new(HashMap::new()),
@@ -145,6 +148,7 @@ fn finish(
     plugins: &mut Plugins,
     make_host: MakeHost<'_>,
 ) -> Result<()> {
+    listen(runtime)?;
     show_arenas(runtime)?;
     let services = Box::new(crate::services::services(cell));
     // SAFETY: the services are kept in the runtime beside the extensions, and dropped after them.
@@ -175,6 +179,23 @@ fn say_once_if_bare(runtime: &Runtime) {
     if runtime.agents.iter().all(Agent::is_cpu) {
         SAID.call_once(|| eprintln!("hansa: no accelerator serves; `hansa doctor` says why"));
     }
+}
+
+/// Listens to the driver whose hardware changes signals. Signals have one mailbox, so only one driver's events can be
+/// heard; beside it, and where the configuration wants no interrupts, waits look by themselves.
+fn listen(runtime: &Runtime) -> Result<()> {
+    let mut drivers = runtime.drivers.iter().filter(|driver| {
+        !driver.nodes.is_empty() && driver.description.groups.contains(api::DriverGroups::EVENTS)
+    });
+    let Some(driver) = drivers.next() else {
+        return Ok(());
+    };
+    if drivers.next().is_some() || !runtime.config.settings.hsa.enable_interrupt.value {
+        runtime.hardware.poll();
+        return Ok(());
+    }
+    // SAFETY: the runtime keeps the driver, and stops to listen before it closes it.
+    unsafe { runtime.hardware.listen(driver.object.as_ref()) }
 }
 
 /// Lets all devices see the memory that signals and queues live in, now and as it grows.

@@ -1,7 +1,7 @@
 //! The runtime, as a plugin sees it: the host table.
 
 use super::Runtime;
-use crate::signal::{block::Block, pool, wait};
+use crate::signal::{block::Block, hardware, pool, wait};
 use crate::{clock, queue};
 use hansa_plugin_api as api;
 use parking_lot::RwLock;
@@ -73,7 +73,9 @@ impl api::Host for PluginHost {
     }
 
     fn event_raised(&self, event: u32) -> api::Result<()> {
-        if let Some(block) = pool::of_event(event) {
+        if hardware::is_shared(event) {
+            hardware::wake();
+        } else if let Some(block) = pool::of_event(event) {
             wait::changed(block);
         }
         Ok(())
@@ -103,23 +105,35 @@ impl api::Host for PluginHost {
 }
 
 impl Runtime {
-    /// Tells the program what a device reported, and ends the queue it happened on.
+    /// Tells the program what a device reported, and ends the queue it happened on. Hardware does not say which one it
+    /// was, and runs none of the process any more: then all queues of the device end.
     fn system_event(&self, driver: usize, event: &api::DeviceEvent) {
         let handled = self.events.report(self, driver, event);
-        let victim = self
+        let is_victim = |queue: &queue::Queue| {
+            queue.device().is_some_and(|device| {
+                device.driver == driver
+                    && if event.queue == 0 {
+                        device.node == event.node
+                    } else {
+                        device.queue == event.queue
+                    }
+            })
+        };
+        let victims: Vec<_> = self
             .queues
             .lock()
             .values()
-            .find(|q| {
-                q.device()
-                    .is_some_and(|d| d.driver == driver && d.queue == event.queue && event.queue != 0)
-            })
-            .cloned();
+            .filter(|queue| is_victim(queue))
+            .cloned()
+            .collect();
         if !handled && self.config.settings.hsa.enable_vm_fault_message.value {
             let message = self.with_kernel_names(&event.message);
             eprintln!("hansa: {}: {message}", self.drivers[driver].id);
         }
-        if let Some(victim) = victim {
+        if event.queue == 0 {
+            self.dma.fail(driver, event.node);
+        }
+        for victim in victims {
             let status = if event.kind == api::DeviceEventKind::MEMORY_FAULT {
                 queue::errors::MEMORY_FAULT
             } else {

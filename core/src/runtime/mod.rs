@@ -24,6 +24,7 @@ use crate::memory::{Region, Registry};
 use crate::plugin::{LoadedDriver, LoadedExtension, Report};
 use crate::queue::{self, Queue};
 use crate::signal::handlers::Handlers;
+use crate::signal::hardware::Hardware;
 use hansa_plugin_api as api;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -98,10 +99,14 @@ pub struct Runtime {
     pub virtual_memory: crate::memory::virtual_memory::VirtualMemory,
     /// Asynchronous handlers.
     pub handlers: Handlers,
+    /// Changes of signals that hardware makes.
+    pub hardware: Hardware,
     /// Copies.
     pub dma: Dma,
     /// Queues, by handle.
     pub queues: Mutex<HashMap<u64, Arc<Queue>>>,
+    /// Queues through which instruction caches are dropped.
+    pub code_caches: queue::code_caches::CodeCaches,
     /// Queues that several names stand for.
     pub counted: queue::counted::Pool,
     /// Handlers of system events.
@@ -240,10 +245,12 @@ impl Runtime {
         for queue in queues {
             queue.destroy(self);
         }
+        self.code_caches.stop(self);
         self.counted.forget();
         self.exchange.stop();
-        self.dma.stop();
+        self.dma.stop(self);
         self.handlers.stop();
+        self.hardware.stop();
         self.code.clear();
         self.end_virtual_memory();
         for allocation in self.memory.drain() {

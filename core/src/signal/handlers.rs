@@ -191,7 +191,9 @@ fn serve(shared: &Shared) {
         if called {
             naps = Naps::new();
         } else {
-            let watched = handlers.iter().filter_map(|h| h.signal);
+            let watched = handlers
+                .iter()
+                .filter_map(|h| Some((h.signal?, h.condition, h.compare)));
             wait::sleep_as_handler(watched, &mut naps, || {
                 shared.stopping.load(Ordering::Acquire)
                     || !shared.incoming.lock().is_empty()

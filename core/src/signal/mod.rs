@@ -7,6 +7,7 @@
 pub mod block;
 pub mod group;
 pub mod handlers;
+pub mod hardware;
 pub mod ipc;
 mod ipc_wait;
 pub mod pool;

@@ -4,7 +4,7 @@
 //! runs devices registers an observer for newly committed memory.
 
 use super::block::{flag, Block, ARENA, KIND_USER, MAX_SIGNALS, TAG};
-use super::ipc;
+use super::{hardware, ipc};
 use crate::error::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -129,9 +129,13 @@ pub fn create(initial: i64, flags: u32) -> Result<&'static Block> {
     block.flags.store(flags, Ordering::Relaxed);
     block.references.store(1, Ordering::Relaxed);
     if flags & flag::SLEEPS != 0 {
-        let mailbox = std::ptr::from_ref(&block.mailbox).expose_provenance() as u64;
+        let own = || {
+            let mailbox = std::ptr::from_ref(&block.mailbox).expose_provenance() as u64;
+            (mailbox, index)
+        };
+        let (mailbox, event) = hardware::mailbox(flags).unwrap_or_else(own);
         block.event_mailbox.store(mailbox, Ordering::Relaxed);
-        block.event_id.store(index, Ordering::Relaxed);
+        block.event_id.store(event, Ordering::Relaxed);
     } else {
         block.event_mailbox.store(0, Ordering::Relaxed);
         block.event_id.store(0, Ordering::Relaxed);

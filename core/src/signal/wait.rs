@@ -6,6 +6,7 @@
 //! runs `membarrier(2)` between announcing itself and its last look at the value.
 
 use super::block::{watch, Block};
+use super::hardware;
 use super::ipc_wait::{self, Naps, Seen};
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -75,13 +76,16 @@ pub(super) fn share() {
 pub(crate) fn after_fork() {
     MEMBARRIER.store(UNKNOWN, Ordering::Relaxed);
     GLOBAL_BARRIER.store(UNKNOWN, Ordering::Relaxed);
+    hardware::after_fork();
 }
 
-/// A full barrier on every thread of the process. Answers whether there was one.
+/// A full barrier on every thread of the process. Answers whether a wake-up reaches the sleeper for sure.
 fn barrier_everywhere() -> bool {
     prepare();
     std::sync::atomic::fence(Ordering::SeqCst);
-    MEMBARRIER.load(Ordering::Relaxed) == READY && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+    MEMBARRIER.load(Ordering::Relaxed) == READY
+        && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+        && !hardware::is_polled()
 }
 
 /// A full barrier on every thread of every process that shares signals. Answers whether there was one.
@@ -147,6 +151,11 @@ fn wake(block: &Block) {
     }
 }
 
+/// Wakes who sleeps on one signal.
+pub(super) fn wake_waiters(block: &Block) {
+    wake_all(&block.wakes);
+}
+
 /// Wakes the handler thread.
 pub(crate) fn wake_handlers() {
     HANDLER_READY.store(true, Ordering::Release);
@@ -158,14 +167,15 @@ pub(crate) fn wake_groups() {
     wake_all(&GROUP_WAKES);
 }
 
-/// Sleeps on behalf of the handler thread until one of the signals it watches changes.
+/// Sleeps on behalf of the handler thread until one of the signals it watches changes, or satisfies its condition.
 pub(super) fn sleep_as_handler<'a>(
-    watched: impl Iterator<Item = &'a Block>,
+    watched: impl Iterator<Item = (&'a Block, Condition, i64)> + Clone,
     naps: &mut Naps,
     mut done: impl FnMut() -> bool,
 ) {
     let seen = HANDLER_WAKES.load(Ordering::Acquire);
-    let shared = Seen::of(watched);
+    let shared = Seen::of(watched.clone().map(|(block, ..)| block));
+    let _entry = hardware::enter_handlers(watched);
     if HANDLER_READY.swap(false, Ordering::AcqRel) || done() {
         return;
     }
@@ -273,6 +283,7 @@ pub fn wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> 
         return value;
     }
     block.waiters.fetch_add(watch::SLEEPER, Ordering::SeqCst);
+    let entry = hardware::enter(block, condition, compare);
     loop {
         let seen = block.wakes.load(Ordering::Acquire);
         let sure = barrier_everywhere();
@@ -293,6 +304,7 @@ pub fn wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> 
             break;
         }
     }
+    drop(entry);
     block.waiters.fetch_sub(watch::SLEEPER, Ordering::SeqCst);
     value
 }
@@ -314,6 +326,7 @@ pub fn wait_group(blocks: &[&Block], timeout: u64, mut done: impl FnMut() -> boo
             block.waiters.fetch_add(watch::GROUP, Ordering::SeqCst);
         }
     }
+    let entry = hardware::enter_group();
     let mut naps = Naps::new();
     let result = loop {
         let seen = GROUP_WAKES.load(Ordering::Acquire);
@@ -340,6 +353,7 @@ pub fn wait_group(blocks: &[&Block], timeout: u64, mut done: impl FnMut() -> boo
             },
         );
     };
+    drop(entry);
     for block in blocks {
         if block.is_shared() {
             ipc_wait::unwatch(block);

@@ -38,7 +38,10 @@ pub fn system(
     let products = system.read_file(Path::new(PRODUCTS)).unwrap_or_default();
     let page = system.page_size() as u64;
     let refs = references(system, topology, gpus);
-    let mut groups = api::DriverGroups::MEMORY | api::DriverGroups::QUEUES | api::DriverGroups::EVENTS;
+    let mut groups = api::DriverGroups::MEMORY
+        | api::DriverGroups::QUEUES
+        | api::DriverGroups::EVENTS
+        | api::DriverGroups::DMA_ENGINES;
     if minor >= MINOR_DMABUF {
         groups |= api::DriverGroups::SHARING;
     }

@@ -10,12 +10,12 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `HANSA_VKERNEL_MACHINE` | `gfx900` (default), a list such as `gfx90a,gfx1030`, or the path of a topology dump |
-//! | `HANSA_VKERNEL_MINOR` | minor number of the interface |
-//! | `HANSA_VKERNEL_FAULTS` | script of failures, see [`hansa_vkernel::Faults::script`] |
-//! | `HANSA_VKERNEL_TRACE` | set: every request is written to standard error |
-//! | `HANSA_VKERNEL_STRICT` | `0`: without the checks of queue buffers that Linux 6.12 brought |
-//! | `HANSA_VKERNEL_DIR` | directory for the machine's files, instead of one below `/tmp` |
+//! | `VKERNEL_MACHINE` | `gfx900` (default), a list such as `gfx90a,gfx1030`, or the path of a topology dump |
+//! | `VKERNEL_MINOR` | minor number of the interface |
+//! | `VKERNEL_FAULTS` | script of failures, see [`hansa_vkernel::Faults::script`] |
+//! | `VKERNEL_TRACE` | set: every request is written to standard error |
+//! | `VKERNEL_STRICT` | `0`: without the checks of queue buffers that Linux 6.12 brought |
+//! | `VKERNEL_DIR` | directory for the machine's files, instead of one below `/tmp` |
 //!
 //! A request that no kernel knows is written to standard error in any case.
 

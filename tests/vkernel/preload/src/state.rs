@@ -71,23 +71,23 @@ fn variable(name: &str) -> Option<String> {
 }
 
 fn make() -> Result<State, String> {
-    let machine = machine(variable("HANSA_VKERNEL_MACHINE").as_deref().unwrap_or("gfx900"))?;
+    let machine = machine(variable("VKERNEL_MACHINE").as_deref().unwrap_or("gfx900"))?;
     let mut options = Options {
         encoding: Encoding::File,
-        trace: variable("HANSA_VKERNEL_TRACE").is_some(),
-        strict_buffers: variable("HANSA_VKERNEL_STRICT").as_deref() != Some("0"),
+        trace: variable("VKERNEL_TRACE").is_some(),
+        strict_buffers: variable("VKERNEL_STRICT").as_deref() != Some("0"),
         ..Options::default()
     };
-    if let Some(minor) = variable("HANSA_VKERNEL_MINOR") {
+    if let Some(minor) = variable("VKERNEL_MINOR") {
         options.minor = minor
             .parse()
-            .map_err(|_| format!("HANSA_VKERNEL_MINOR={minor} is no number"))?;
+            .map_err(|_| format!("VKERNEL_MINOR={minor} is no number"))?;
     }
     let files = write(&machine)?;
     let executor: Arc<dyn Executor> = Arc::new(SimExecutor::new(&machine));
     let kernel = Kernel::new(machine, options, Some(executor))
         .map_err(|errno| format!("no virtual kernel: {errno}"))?;
-    if let Some(script) = variable("HANSA_VKERNEL_FAULTS") {
+    if let Some(script) = variable("VKERNEL_FAULTS") {
         kernel.faults.script(&script)?;
     }
     Ok(State { kernel, files })
@@ -111,7 +111,7 @@ fn write(machine: &Machine) -> Result<PathBuf, String> {
     // SAFETY: takes nothing and cannot fail.
     let user = unsafe { libc::getuid() };
     let name = format!("hansa-vkernel-{user}-{:016x}", hasher.finish());
-    let directory = variable("HANSA_VKERNEL_DIR")
+    let directory = variable("VKERNEL_DIR")
         .map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
         .join(name);
     if directory.exists() {

@@ -34,8 +34,8 @@ fn rocminfo(machine: &str, variables: &[(&str, &str)]) -> Option<Output> {
     let output = Command::new("timeout")
         .args(["60", ROCMINFO])
         .env("LD_PRELOAD", preload())
-        .env("HANSA_VKERNEL_MACHINE", machine)
-        .env("HANSA_VKERNEL_DIR", env!("CARGO_TARGET_TMPDIR"))
+        .env("VKERNEL_MACHINE", machine)
+        .env("VKERNEL_DIR", env!("CARGO_TARGET_TMPDIR"))
         .envs(variables.iter().copied())
         .output()
         .unwrap();
@@ -102,7 +102,7 @@ fn several_gpus_are_seen_in_order() {
 #[test]
 fn interfaces_old_and_new_serve() {
     for minor in ["1", "6", "8", "17"] {
-        let Some(output) = rocminfo("gfx900", &[("HANSA_VKERNEL_MINOR", minor)]) else {
+        let Some(output) = rocminfo("gfx900", &[("VKERNEL_MINOR", minor)]) else {
             return;
         };
         assert!(text(&output).contains("gfx900"), "1.{minor}");
@@ -112,7 +112,7 @@ fn interfaces_old_and_new_serve() {
 /// Failures reach the program as those of a kernel do.
 #[test]
 fn a_script_of_failures_is_obeyed() {
-    let Some(output) = rocminfo("gfx900", &[("HANSA_VKERNEL_FAULTS", "open /dev/kfd=13x1000")]) else {
+    let Some(output) = rocminfo("gfx900", &[("VKERNEL_FAULTS", "open /dev/kfd=13x1000")]) else {
         return;
     };
     assert!(!output.status.success());

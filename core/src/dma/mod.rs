@@ -1,10 +1,15 @@
 //! Copies: now, or later on a thread of the runtime when their dependencies are met.
 //!
-//! A copy is done by the driver of a device that takes part, or by the host when none does. A small copy whose
-//! dependencies are met is done at once on the calling thread; waking another thread would take longer.
+//! A copy is done by the driver of a device that takes part, by a copy engine of one, or by the host ([`route`]). A small
+//! copy whose dependencies are met is done at once on the calling thread; waking another thread would take longer.
+
+mod engine;
+mod packets;
+mod route;
 
 use crate::clock;
 use crate::error::{Error, Result};
+use crate::memory::AllocationKind;
 use crate::runtime::Runtime;
 use crate::signal::{pool, wait, Block};
 use hansa_plugin_api as api;
@@ -70,6 +75,7 @@ pub struct Dma {
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// Whether completion signals get timestamps.
     pub profiling: AtomicBool,
+    engines: route::Engines,
 }
 
 impl Dma {
@@ -125,8 +131,13 @@ impl Dma {
         self.shared.busy.load(Ordering::Relaxed) < THREADS as u64
     }
 
-    /// Stops the threads; copies that wait are dropped.
-    pub fn stop(&self) {
+    /// A device reported an error: copies of its engines that are under way may never end.
+    pub(crate) fn fail(&self, driver: usize, node: u32) {
+        self.engines.fail(driver, node);
+    }
+
+    /// Stops the threads and takes the engines down; copies that wait are dropped.
+    pub fn stop(&self, runtime: &Runtime) {
         {
             let _jobs = self.shared.jobs.lock();
             self.shared.stopping.store(true, Ordering::Release);
@@ -139,6 +150,7 @@ impl Dma {
             }
         }
         self.shared.jobs.lock().drain(..).for_each(|job| release(&job));
+        self.engines.stop(runtime);
     }
 }
 
@@ -226,10 +238,9 @@ impl Runtime {
         if let Some((driver, node)) = self.copier(copy) {
             let request = api::CopyRequest { node, ..copy.request };
             self.drivers[driver].object.copy(&request)?;
-        } else {
-            self.host_copy(&copy.request);
+            return Ok(());
         }
-        Ok(())
+        self.copy_by_route(copy)
     }
 
     /// Copies on the host, which sees locked memory where the program has it.
@@ -257,9 +268,10 @@ impl Runtime {
                 .find(address)
                 .map_or(0, |a| self.regions[a.region].agent)
         };
-        let visible = |address| self.memory.find(address).is_none_or(|a| a.host_base != 0);
+        let (visible, fed) = self.sight(destination);
+        let (source_visible, source_fed) = self.sight(source);
         let request = api::CopyRequest::linear(0, destination, source, bytes);
-        if visible(destination) && visible(source) {
+        if visible && source_visible && !fed && !source_fed {
             self.host_copy(&request);
             return Ok(());
         }
@@ -267,6 +279,20 @@ impl Runtime {
             request,
             destination_agent: agent_of(destination),
             source_agent: agent_of(source),
+        })
+    }
+
+    /// Whether the host sees an address, and whether it is memory of a device with engines to choose.
+    fn sight(&self, address: u64) -> (bool, bool) {
+        self.memory.find(address).map_or((true, false), |allocation| {
+            let fed = match allocation.kind {
+                AllocationKind::Device { driver, .. } => self.drivers[driver]
+                    .description
+                    .groups
+                    .contains(api::DriverGroups::DMA_ENGINES),
+                _ => false,
+            };
+            (allocation.host_base != 0, fed)
         })
     }
 

@@ -1,0 +1,342 @@
+//! Copy engines that a driver describes: queues that the runtime fills with packets.
+//!
+//! Ring indices count bytes and only grow; a packet does not wrap around the end of the ring, so a batch that would is
+//! preceded by empty words. Whoever copies waits for the end of the batch: the engine clears a signal with its last
+//! packets and announces that like any other change of a signal.
+
+use super::packets::{Builder, COPY_WORDS};
+use crate::error::{Error, Result};
+use crate::memory::host::{page_bytes, whole_pages, HostOptions, Pages};
+use crate::runtime::Runtime;
+use crate::signal::block::flag;
+use crate::signal::{hardware, pool, wait, Block, Condition};
+use hansa_plugin_api as api;
+use parking_lot::Mutex;
+use std::sync::atomic::{fence, AtomicBool, AtomicU64, Ordering};
+
+/// Bytes of a ring.
+const RING_BYTES: u64 = 256 << 10;
+/// Most words of a batch.
+const BATCH_WORDS: usize = 1024 * COPY_WORDS;
+/// Bytes of the read index's place in the page of indices, so that host and device do not share a cache line.
+const READ_INDEX: usize = 128;
+/// Bytes of the buffer between devices and host memory that they do not see.
+const BETWEEN_BYTES: u64 = 1 << 20;
+/// How long one look at an engine that should be done lasts, in nanoseconds.
+const LOOK: u64 = 100_000_000;
+
+/// A queue of a copy engine.
+#[derive(Debug)]
+pub(super) struct Engine {
+    driver: usize,
+    /// The driver's node.
+    pub(super) node: u32,
+    builder: Builder,
+    ring: Pages,
+    indices: Pages,
+    registrations: Vec<(usize, api::MemoryHandle)>,
+    queue: api::QueueInfo,
+    /// Bytes written to the ring.
+    written: Mutex<u64>,
+    /// Host memory that the device sees, for what it does not see; made at the first use.
+    between: Mutex<Option<Between>>,
+    /// The device reported an error: what is under way may never end.
+    failed: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Between {
+    pages: Pages,
+    registrations: Vec<(usize, api::MemoryHandle)>,
+}
+
+fn pointer(address: usize) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(address)
+}
+
+fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// Pages that the devices of a driver see.
+fn shown(runtime: &Runtime, driver: usize, bytes: usize) -> Result<(Pages, Vec<(usize, api::MemoryHandle)>)> {
+    let bytes = whole_pages(bytes).ok_or(Error::OutOfResources("memory for copies"))?;
+    let pages = Pages::map(bytes, page_bytes(), HostOptions::default())?;
+    match runtime.register_with(&[driver], pages.address as u64, pages.bytes as u64) {
+        Ok(registrations) => Ok((pages, registrations)),
+        Err(error) => {
+            // SAFETY: nobody was told of them.
+            unsafe { pages.unmap() };
+            Err(error)
+        }
+    }
+}
+
+fn hide(runtime: &Runtime, pages: Pages, registrations: &[(usize, api::MemoryHandle)]) {
+    runtime.deregister(registrations);
+    // SAFETY: the device does not see them any more, and their owner is done with them.
+    unsafe { pages.unmap() };
+}
+
+impl Engine {
+    /// Makes a queue on an engine of a node.
+    pub(super) fn create(runtime: &Runtime, driver: usize, node: u32) -> Result<Self> {
+        let object = &runtime.drivers[driver].object;
+        let builder = Builder::new(&object.engines(node)?)
+            .ok_or(Error::NotSupported("packets of this device's copy engines"))?;
+        let (ring, mut registrations) = shown(runtime, driver, size(RING_BYTES))?;
+        let (indices, more) = match shown(runtime, driver, page_bytes()) {
+            Ok(made) => made,
+            Err(error) => {
+                hide(runtime, ring, &registrations);
+                return Err(error);
+            }
+        };
+        registrations.extend(more);
+        let made = object.create_queue(&api::QueueRequest {
+            node,
+            kind: api::QueueKind::DMA,
+            priority: api::QueuePriority::MAXIMUM,
+            engine: u32::MAX,
+            ring_address: ring.address as u64,
+            ring_bytes: RING_BYTES,
+            descriptor_address: 0,
+            write_index_address: indices.address as u64,
+            read_index_address: (indices.address + READ_INDEX) as u64,
+            exception_address: 0,
+            event: 0,
+            percent: 100,
+        });
+        match made {
+            Ok(queue) => Ok(Self {
+                driver,
+                node,
+                builder,
+                ring,
+                indices,
+                registrations,
+                queue,
+                written: Mutex::new(0),
+                between: Mutex::new(None),
+                failed: AtomicBool::new(false),
+            }),
+            Err(error) => {
+                hide(runtime, indices, &registrations);
+                hide(runtime, ring, &[]);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Takes the queue down. Nobody copies with it any more.
+    pub(super) fn destroy(&self, runtime: &Runtime) {
+        // A driver that cannot destroy a queue has lost its device; there is nothing else to undo with it.
+        let _ = runtime.drivers[self.driver]
+            .object
+            .destroy_queue(self.queue.queue);
+        hide(runtime, self.indices, &self.registrations);
+        hide(runtime, self.ring, &[]);
+        if let Some(between) = self.between.lock().take() {
+            hide(runtime, between.pages, &between.registrations);
+        }
+    }
+
+    /// What is under way may never end; who waits for it is told.
+    pub(super) fn fail(&self) {
+        self.failed.store(true, Ordering::Release);
+    }
+
+    /// Whether the device reported an error.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    fn index(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: the page of indices lives as long as the queue, is aligned, and is used with atomics only.
+        unsafe { AtomicU64::from_ptr(pointer(self.indices.address + offset).cast()) }
+    }
+
+    /// Does a copy or fill between places that the device sees, row by row; returns when it is done.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] when the device reported an error meanwhile.
+    pub(super) fn run(&self, request: &api::CopyRequest) -> Result<()> {
+        let mut words = Vec::new();
+        for slice in 0..request.slices {
+            for row in 0..request.rows {
+                let at = |base: u64, slice_pitch: u64, row_pitch: u64| {
+                    base.wrapping_add(slice * slice_pitch)
+                        .wrapping_add(row * row_pitch)
+                };
+                let to = at(
+                    request.destination,
+                    request.destination_slice_pitch,
+                    request.destination_row_pitch,
+                );
+                if request.flags.contains(api::CopyFlags::FILL) {
+                    let value = u32::try_from(request.source & u64::from(u32::MAX)).unwrap_or(0);
+                    self.builder.fill(&mut words, to, value, request.row_bytes);
+                } else {
+                    let from = at(
+                        request.source,
+                        request.source_slice_pitch,
+                        request.source_row_pitch,
+                    );
+                    self.builder.copy(&mut words, to, from, request.row_bytes);
+                }
+                while words.len() >= BATCH_WORDS {
+                    let rest = words.split_off(BATCH_WORDS);
+                    self.batch(&words)?;
+                    words = rest;
+                }
+            }
+        }
+        if words.is_empty() {
+            return Ok(());
+        }
+        self.batch(&words)
+    }
+
+    /// Runs packets and waits for their end.
+    fn batch(&self, packets: &[u32]) -> Result<()> {
+        let done = pool::create(1, flag::SLEEPS)?;
+        let mut words = Vec::with_capacity(packets.len() + 32);
+        self.builder.caches(&mut words);
+        words.extend(packets);
+        self.builder.caches(&mut words);
+        // The value is 1, so its lower half is all there is to clear.
+        let value = std::ptr::from_ref(&done.value).expose_provenance() as u64;
+        self.builder.fence(&mut words, value, 0);
+        if let Some((mailbox, event)) = hardware::announcement() {
+            self.builder.fence(&mut words, mailbox, event);
+            self.builder.trap(&mut words, event);
+        }
+        let outcome = self.submit(&words).and_then(|()| self.wait(done));
+        if outcome.is_ok() {
+            pool::retire(done);
+        }
+        // After a failure the device may still write to the signal: it is not used again.
+        outcome
+    }
+
+    fn wait(&self, done: &Block) -> Result<()> {
+        while wait::wait(done, Condition::Eq, 0, LOOK) != 0 {
+            self.check()?;
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.has_failed() {
+            Err(Error::Failed("the device reported an error while it copied"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Puts packets into the ring and rings.
+    fn submit(&self, words: &[u32]) -> Result<()> {
+        let bytes = words.len() as u64 * 4;
+        let mut written = self.written.lock();
+        let place = *written % RING_BYTES;
+        let padding = if place + bytes > RING_BYTES {
+            RING_BYTES - place
+        } else {
+            0
+        };
+        let end = *written + padding + bytes;
+        while end - self.index(READ_INDEX).load(Ordering::Acquire) > RING_BYTES {
+            self.check()?;
+            std::thread::sleep(std::time::Duration::from_micros(20));
+        }
+        let ring = |place: u64| pointer(self.ring.address + size(place));
+        if padding != 0 {
+            // SAFETY: this part of the ring is free, and inside; zero words are empty packets.
+            unsafe { ring(place).write_bytes(0, size(padding)) };
+        }
+        let start = (*written + padding) % RING_BYTES;
+        // SAFETY: as above; the words fit before the ring's end.
+        unsafe { std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), ring(start), size(bytes)) };
+        *written = end;
+        self.index(0).store(end, Ordering::Release);
+        let doorbell = &self.queue.doorbell;
+        if doorbell.kind.contains(api::DoorbellKind::NOTIFIER) {
+            (doorbell.notify)(doorbell.context, end);
+        } else {
+            fence(Ordering::SeqCst);
+            // SAFETY: the driver gave this address as a 64-bit doorbell of a queue that still lives.
+            unsafe { pointer(size(doorbell.address)).cast::<u64>().write_volatile(end) };
+        }
+        Ok(())
+    }
+
+    /// Copies from host memory that the device does not see.
+    ///
+    /// # Safety
+    ///
+    /// `source` must be `bytes` bytes that can be read.
+    pub(super) unsafe fn upload(
+        &self,
+        runtime: &Runtime,
+        destination: u64,
+        source: u64,
+        bytes: u64,
+    ) -> Result<()> {
+        self.by_parts(runtime, bytes, |buffer, done, part| {
+            // SAFETY: the caller vouches for the source; the buffer has room for a part.
+            unsafe {
+                std::ptr::copy_nonoverlapping(pointer(size(source + done)), pointer(buffer), size(part));
+            }
+            let there = destination + done;
+            self.run(&api::CopyRequest::linear(self.node, there, buffer as u64, part))
+        })
+    }
+
+    /// Copies to host memory that the device does not see.
+    ///
+    /// # Safety
+    ///
+    /// `destination` must be `bytes` bytes that can be written.
+    pub(super) unsafe fn download(
+        &self,
+        runtime: &Runtime,
+        destination: u64,
+        source: u64,
+        bytes: u64,
+    ) -> Result<()> {
+        self.by_parts(runtime, bytes, |buffer, done, part| {
+            let there = source + done;
+            self.run(&api::CopyRequest::linear(self.node, buffer as u64, there, part))?;
+            // SAFETY: the caller vouches for the destination; the buffer has a part.
+            unsafe {
+                std::ptr::copy_nonoverlapping(pointer(buffer), pointer(size(destination + done)), size(part));
+            }
+            Ok(())
+        })
+    }
+
+    fn by_parts(
+        &self,
+        runtime: &Runtime,
+        bytes: u64,
+        mut part_of: impl FnMut(usize, u64, u64) -> Result<()>,
+    ) -> Result<()> {
+        let mut between = self.between.lock();
+        let buffer = match &*between {
+            Some(between) => between.pages.address,
+            None => {
+                let (pages, registrations) = shown(runtime, self.driver, size(BETWEEN_BYTES))?;
+                let made = between.insert(Between { pages, registrations });
+                made.pages.address
+            }
+        };
+        let mut done = 0;
+        while done < bytes {
+            let part = (bytes - done).min(BETWEEN_BYTES);
+            part_of(buffer, done, part)?;
+            done += part;
+        }
+        Ok(())
+    }
+}

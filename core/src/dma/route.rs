@@ -1,0 +1,257 @@
+//! Who copies: a driver by itself, a copy engine that the runtime feeds, or the host.
+//!
+//! The host writes device memory that it sees about as fast as an engine does, without the way to the engine and back;
+//! it reads it word by word over the bus, so an engine is faster from a few hundred bytes on. What the host does not see
+//! only an engine reaches. Host memory that is the runtime's, or locked, is seen by engines; other host memory goes through
+//! a buffer in between.
+
+use super::engine::Engine;
+use super::Copy;
+use crate::error::{Error, Result};
+use crate::memory::AllocationKind;
+use crate::runtime::Runtime;
+use hansa_plugin_api as api;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Up to this size the host writes device memory itself.
+const HOST_WRITES: u64 = 64 << 10;
+/// Up to this size the host reads device memory itself.
+const HOST_READS: u64 = 512;
+
+/// What an engine is used for; each direction has its own, so that they do not wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Direction {
+    ToDevice,
+    FromDevice,
+}
+
+/// The engines that were used so far.
+#[derive(Debug, Default)]
+pub(super) struct Engines {
+    by_place: Mutex<HashMap<(usize, u32, Direction), Arc<Engine>>>,
+    /// Engines whose device reported an error; somebody may still look at them.
+    failed: Mutex<Vec<Arc<Engine>>>,
+}
+
+impl Engines {
+    fn get(&self, runtime: &Runtime, device: Place, direction: Direction) -> Result<Arc<Engine>> {
+        let key = (device.driver, device.node, direction);
+        let mut by_place = self.by_place.lock();
+        if let Some(engine) = by_place.get(&key) {
+            if !engine.has_failed() {
+                return Ok(Arc::clone(engine));
+            }
+        }
+        let engine = Arc::new(Engine::create(runtime, device.driver, device.node)?);
+        let old = by_place.insert(key, Arc::clone(&engine));
+        self.failed.lock().extend(old);
+        Ok(engine)
+    }
+
+    /// A device reported an error.
+    pub(super) fn fail(&self, driver: usize, node: u32) {
+        for (_, engine) in self
+            .by_place
+            .lock()
+            .iter()
+            .filter(|(key, _)| (key.0, key.1) == (driver, node))
+        {
+            engine.fail();
+        }
+    }
+
+    /// Takes all down. Nobody copies any more.
+    pub(super) fn stop(&self, runtime: &Runtime) {
+        let engines = std::mem::take(&mut *self.by_place.lock());
+        let failed = std::mem::take(&mut *self.failed.lock());
+        for engine in engines.into_values().chain(failed) {
+            engine.destroy(runtime);
+        }
+    }
+}
+
+/// A device that has engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    driver: usize,
+    node: u32,
+}
+
+/// What one end of a copy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Host memory of the program, which devices do not see.
+    Pageable,
+    /// Host memory that devices see.
+    Host,
+    /// Memory of a device.
+    Device { visible: bool },
+}
+
+impl Runtime {
+    fn end_at(&self, address: u64) -> End {
+        self.memory.find(address).map_or(End::Pageable, |allocation| {
+            if matches!(
+                allocation.kind,
+                AllocationKind::Device { .. } | AllocationKind::Imported { .. }
+            ) {
+                let visible = allocation.host_base != 0;
+                End::Device { visible }
+            } else {
+                End::Host
+            }
+        })
+    }
+
+    /// The device with described engines among two agents, the one that is read first.
+    fn fed_device(&self, copy: &Copy) -> Option<Place> {
+        [copy.source_agent, copy.destination_agent]
+            .into_iter()
+            .find_map(|agent| self.fed(agent))
+    }
+
+    fn fed(&self, agent: usize) -> Option<Place> {
+        let place = self.agents[agent].device()?.reference;
+        self.drivers[place.driver]
+            .description
+            .groups
+            .contains(api::DriverGroups::DMA_ENGINES)
+            .then_some(Place {
+                driver: place.driver,
+                node: place.node,
+            })
+    }
+
+    /// Whether somebody besides the host can write an agent's memory.
+    pub(crate) fn has_copier(&self, agent: usize) -> bool {
+        self.fed(agent).is_some()
+            || self.agents[agent].device().is_some_and(|device| {
+                self.drivers[device.reference.driver]
+                    .description
+                    .groups
+                    .contains(api::DriverGroups::COPY)
+            })
+    }
+
+    /// Copies by an engine or by the host.
+    pub(super) fn copy_by_route(&self, copy: &Copy) -> Result<()> {
+        let request = &copy.request;
+        let fills = request.flags.contains(api::CopyFlags::FILL);
+        let to = self.end_at(request.destination);
+        let from = if fills {
+            End::Host
+        } else {
+            self.end_at(request.source)
+        };
+        let hidden = |end| end == End::Device { visible: false };
+        let reads_device = matches!(from, End::Device { .. });
+        let writes_device = matches!(to, End::Device { .. });
+        let host_can = !hidden(to) && !hidden(from);
+        let host_should = match (reads_device, writes_device) {
+            (false, false) => true,
+            (true, _) => copy.bytes() <= HOST_READS,
+            (false, true) => from == End::Pageable || copy.bytes() <= HOST_WRITES,
+        };
+        let engines_off = self.config.settings.runtime.enable_sdma.value == Some(false);
+        if host_can && (host_should || engines_off) {
+            self.host_copy(request);
+            return Ok(());
+        }
+        let direction = if reads_device {
+            Direction::FromDevice
+        } else {
+            Direction::ToDevice
+        };
+        let device = self.fed_device(copy);
+        let engine = device.map_or(
+            Err(Error::NotSupported("copies of memory the host does not see")),
+            |d| self.dma.engines.get(self, d, direction),
+        );
+        let engine = match engine {
+            Ok(engine) => engine,
+            Err(_) if host_can => {
+                self.host_copy(request);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        self.let_see(&engine, request.destination)?;
+        if !fills {
+            self.let_see(&engine, request.source)?;
+        }
+        if from != End::Pageable && to != End::Pageable {
+            return engine.run(request);
+        }
+        each_row(request, |to_address, from_address, bytes| {
+            if from == End::Pageable {
+                // SAFETY: the program says that the range is its memory.
+                unsafe { engine.upload(self, to_address, from_address, bytes) }
+            } else {
+                // SAFETY: as above.
+                unsafe { engine.download(self, to_address, from_address, bytes) }
+            }
+        })
+    }
+
+    /// Writes device memory that will be executed: by an engine where there is one, because what the host writes over the
+    /// bus may rest in buffers that instruction fetches do not look into.
+    ///
+    /// # Errors
+    ///
+    /// What the driver says.
+    pub(crate) fn write_code(&self, agent: usize, destination: u64, bytes: &[u8]) -> Result<()> {
+        let source = bytes.as_ptr().expose_provenance() as u64;
+        let off = self.config.settings.runtime.enable_sdma.value == Some(false);
+        if let Some(device) = self.fed(agent).filter(|_| !off && !bytes.is_empty()) {
+            if let Ok(engine) = self.dma.engines.get(self, device, Direction::ToDevice) {
+                // SAFETY: the slice can be read.
+                return unsafe { engine.upload(self, destination, source, bytes.len() as u64) };
+            }
+        }
+        self.copy(destination, source, bytes.len() as u64)
+    }
+
+    /// Lets an engine's device see memory of another device of its driver.
+    fn let_see(&self, engine: &Engine, address: u64) -> Result<()> {
+        let Some(allocation) = self.memory.find(address) else {
+            return Ok(());
+        };
+        let AllocationKind::Device { driver, handle } = allocation.kind else {
+            return Ok(());
+        };
+        let owner = self.agents[self.regions[allocation.region].agent]
+            .device()
+            .map(|device| device.reference.node);
+        if owner == Some(engine.node) {
+            return Ok(());
+        }
+        let nodes = [engine.node];
+        Ok(self.drivers[driver].object.map(&api::MapRequest {
+            handle,
+            nodes: api::RSlice::from_slice(&nodes),
+            flags: api::AllocFlags::empty(),
+            reserved: 0,
+        })?)
+    }
+}
+
+/// Calls a function with destination, source and bytes of each row.
+fn each_row(request: &api::CopyRequest, mut copy: impl FnMut(u64, u64, u64) -> Result<()>) -> Result<()> {
+    if request.rows == 1 && request.slices == 1 {
+        return copy(request.destination, request.source, request.row_bytes);
+    }
+    for slice in 0..request.slices {
+        for row in 0..request.rows {
+            copy(
+                request.destination
+                    + slice * request.destination_slice_pitch
+                    + row * request.destination_row_pitch,
+                request.source + slice * request.source_slice_pitch + row * request.source_row_pitch,
+                request.row_bytes,
+            )?;
+        }
+    }
+    Ok(())
+}
