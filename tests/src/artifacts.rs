@@ -35,11 +35,12 @@ pub fn scratch_dir(name: &str) -> PathBuf {
 }
 
 /// The packages whose libraries are loaded at run time.
-const LIBRARIES: [&str; 4] = [
+const LIBRARIES: [&str; 5] = [
     "hansa-capi",
     "hansa-presence",
     "hansa-sim-plugin",
     "hansa-amd-plugin",
+    "hansa-vkernel-preload",
 ];
 
 /// Has cargo build the libraries, once per process, and gives the directory in which they lie.

@@ -6,4 +6,5 @@ pub mod c_type;
 pub mod hip_client;
 pub mod hsa_client;
 pub mod kernels;
+pub mod side;
 pub mod tool_client;

@@ -168,6 +168,16 @@ impl Queue {
     /// [`Error::InvalidQueueCreation`] when the agent has none of this type, [`Error::InvalidArgument`] for a
     /// size that is no power of two or too large, [`Error::OutOfResources`] and what the driver says.
     pub fn create(runtime: &Arc<Runtime>, options: &QueueOptions) -> Result<Arc<Self>> {
+        if let Some(device) = runtime.agents[options.agent].device() {
+            let of_device = |queue: &&Arc<Self>| {
+                matches!(&queue.server, Server::Device(served)
+                    if (served.driver, served.node) == (device.reference.driver, device.reference.node))
+            };
+            let made = runtime.queues.lock().values().filter(of_device).count();
+            if made >= device.description.max_queues as usize {
+                return Err(Error::OutOfResources("queues of the agent"));
+            }
+        }
         let queue = Self::create_hidden(runtime, options)?;
         queue.publish(runtime);
         Ok(queue)

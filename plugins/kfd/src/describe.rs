@@ -170,6 +170,7 @@ fn gpu_node(
             u64::from(p.get("capability") >> capability::ASIC_REVISION_SHIFT & 0xf),
         ),
         (Attribute::RENDER_MINOR, u64::from(candidate.render_minor)),
+        (Attribute::WATCH_POINTS, watch_points(p.get("capability"))),
     ];
     if let Some(info) = gpu.info {
         attributes.push((Attribute::ASIC_FAMILY, u64::from(info.family)));
@@ -224,6 +225,14 @@ fn gpu_node(
             .collect(),
         ..api::NodeDescription::new(index, api::NodeKind::GPU, &name)
     }
+}
+
+/// Address watch points of a debugger: the kernel gives the logarithm of their number.
+fn watch_points(capabilities: u32) -> u64 {
+    if capabilities & capability::WATCH_POINTS == 0 {
+        return 0;
+    }
+    1 << (capabilities >> capability::WATCH_POINTS_SHIFT & 0xf)
 }
 
 /// Local memory: coarse-grained, and once more fine-grained where linked devices share it coherently.

@@ -20,6 +20,10 @@ const DOORBELL_64: u32 = 2;
 
 /// Bits of the property `capability`.
 pub mod capability {
+    /// Addresses can be watched.
+    pub const WATCH_POINTS: u32 = 1 << 7;
+    /// Position of the logarithm of the number of watch points, four bits.
+    pub const WATCH_POINTS_SHIFT: u32 = 8;
     /// Position of the kind of doorbell, two bits.
     pub const DOORBELL_KIND_SHIFT: u32 = 12;
     /// Position of the chip's revision, four bits.

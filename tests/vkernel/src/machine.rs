@@ -26,6 +26,8 @@ pub struct Gpu {
     pub gws: u32,
     /// Copy engines.
     pub engines: u32,
+    /// KiB of a group's memory.
+    pub lds_kib: u32,
     /// Sizes of the save area, as the kernel computes them.
     pub save_area: Option<hansa_kfd::chip::SaveArea>,
 }
@@ -391,6 +393,7 @@ fn gpu(node: u32, gpu_id: u32, p: &Properties, bank: &Properties) -> Gpu {
         version: p.get("gfx_target_version"),
         gws: p.get("num_gws"),
         engines: p.get("num_sdma_engines") + p.get("num_sdma_xgmi_engines"),
+        lds_kib: p.get("lds_size_in_kb"),
         save_area: target.and_then(|target| chip::save_area(target, shape, 4096)),
     }
 }

@@ -81,7 +81,7 @@ struct UnderWay {
     job: Box<dyn Job>,
     completion: u64,
     start: u64,
-    /// It has private memory, which a queue has only once.
+    /// It has private memory.
     private: bool,
 }
 
@@ -161,11 +161,14 @@ impl Queue {
             }
             kind::KERNEL => {
                 let wanted = word(&packet, 24);
-                let taken = wanted != 0 && self.jobs.iter().any(|job| job.private);
-                if taken || self.jobs.len() == MOST_JOBS {
+                if self.jobs.len() == MOST_JOBS {
                     return Ok(false);
                 }
                 if wanted > memory.word(self.descriptor + descriptor::SCRATCH_LANE_BYTES)? {
+                    // Waves that use what there is have to end before it is changed for more.
+                    if self.jobs.iter().any(|job| job.private) {
+                        return Ok(false);
+                    }
                     self.needs_scratch = true;
                     self.say(memory, code::NEEDS_SCRATCH)?;
                     return Ok(false);

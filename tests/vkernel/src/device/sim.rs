@@ -13,8 +13,9 @@ use hansa_sim::exec::{
     SuspendedGroup,
 };
 use hansa_sim::isa::Target;
+use parking_lot::Mutex;
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,7 +23,9 @@ use std::time::{Duration, Instant};
 /// Codes of the inactive signal.
 mod code {
     pub(super) const BAD_DIMENSIONS: i64 = 2;
+    pub(super) const GROUP_MEMORY: i64 = 4;
     pub(super) const NO_CODE: i64 = 8;
+    pub(super) const GROUP_TOO_LARGE: i64 = 0x40;
     pub(super) const ILLEGAL_INSTRUCTION: i64 = 0x4000_0000;
     pub(super) const EXCEPTION: i64 = 0x8000_0000;
 }
@@ -34,6 +37,8 @@ mod queue {
     pub(super) const SCRATCH_LOCATION: u64 = 160;
 }
 
+/// Most work-items of a group.
+const MOST_ITEMS: u64 = 1024;
 /// How long one step of a dispatch lasts, about.
 const SLICE: Duration = Duration::from_millis(1);
 /// Bits of a group's message that name an interrupt.
@@ -45,6 +50,8 @@ const EVENT_BITS: u32 = 0xff_ffff;
 struct Gpu {
     code: Arc<CodeCache>,
     space: Arc<AddressSpace>,
+    /// Bytes of a group's memory.
+    group_bytes: u32,
 }
 
 #[derive(Debug)]
@@ -75,23 +82,73 @@ impl exec::Host for Outside<'_> {
 #[derive(Debug)]
 pub struct SimExecutor {
     gpus: Vec<Option<Gpu>>,
+    /// Private memory that waves have, by queue.
+    rooms: Mutex<HashMap<u64, Arc<Rooms>>>,
     clock: Arc<dyn exec::Clock>,
+}
+
+/// Private memory of a queue, counted in waves: who has which part.
+#[derive(Debug, Default)]
+struct Rooms(Mutex<Vec<(u32, u32)>>);
+
+impl Rooms {
+    /// A part for so many waves of `all` there are.
+    fn take(self: &Arc<Self>, waves: u32, all: u32) -> Option<Room> {
+        let mut taken = self.0.lock();
+        let mut first = 0;
+        for &(start, end) in taken.iter() {
+            if first + waves <= start {
+                break;
+            }
+            first = end;
+        }
+        let part = (first, first + waves);
+        // One group always has room: the runtime gave memory for it.
+        if part.1 > all && first != 0 {
+            return None;
+        }
+        taken.push(part);
+        taken.sort_unstable();
+        Some(Room {
+            rooms: Arc::clone(self),
+            part,
+        })
+    }
+}
+
+/// A part of a queue's private memory; given back when dropped.
+#[derive(Debug)]
+struct Room {
+    rooms: Arc<Rooms>,
+    part: (u32, u32),
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.rooms.0.lock().retain(|part| *part != self.part);
+    }
 }
 
 impl SimExecutor {
     /// An engine for the GPUs of a machine.
     #[must_use]
     pub fn new(machine: &Machine) -> Self {
-        let gpu = |version: u32, device_id: u32| {
+        let gpu = |version: u32, device_id: u32, group_kib: u32| {
             let target = chip::Target::of_version(version).or_else(|| chip::by_device_id(device_id))?;
             let target = Target::from_name(&target.to_string())?;
             Some(Gpu {
                 code: Arc::new(CodeCache::new(target, Level::detected())),
                 space: Arc::new(AddressSpace::new()),
+                group_bytes: group_kib * 1024,
             })
         };
         Self {
-            gpus: machine.gpus.iter().map(|g| gpu(g.version, g.device_id)).collect(),
+            gpus: machine
+                .gpus
+                .iter()
+                .map(|g| gpu(g.version, g.device_id, g.lds_kib))
+                .collect(),
+            rooms: Mutex::default(),
             clock: Arc::new(DeviceClock),
         }
     }
@@ -167,6 +224,12 @@ impl Executor for SimExecutor {
         if dimensions == 0 || grid.contains(&0) || workgroup.contains(&0) {
             return Err(Outcome::Stopped(code::BAD_DIMENSIONS));
         }
+        if workgroup.iter().map(|&side| u64::from(side)).product::<u64>() > MOST_ITEMS {
+            return Err(Outcome::Stopped(code::GROUP_TOO_LARGE));
+        }
+        if word(packet, 28) > gpu.group_bytes {
+            return Err(Outcome::Stopped(code::GROUP_MEMORY));
+        }
         let mut raw = [0; KernelDescriptor::BYTES];
         if memory.read(word64(packet, 32), &mut raw).is_err() {
             return Err(Outcome::Stopped(code::NO_CODE));
@@ -186,6 +249,7 @@ impl Executor for SimExecutor {
                 .word(dispatch.queue + queue::TMPRING)
                 .map_err(Outcome::Fault)?
                 & 0xfff,
+            rooms: Arc::clone(self.rooms.lock().entry(dispatch.queue).or_default()),
             progress: Progress::default(),
         }))
     }
@@ -231,6 +295,7 @@ struct Running {
     scratch: exec::Scratch,
     /// Waves that there is private memory for.
     waves: u32,
+    rooms: Arc<Rooms>,
     progress: Progress,
 }
 
@@ -261,12 +326,18 @@ impl Job for Running {
             host: &outside,
         };
         let progress = &mut self.progress;
-        ARENA.with_borrow_mut(|arena| run(&job, self.waves, arena, progress))
+        let rooms = (&self.rooms, self.waves);
+        ARENA.with_borrow_mut(|arena| run(&job, rooms, arena, progress))
     }
 }
 
 /// Runs work-groups for a short while.
-fn run(job: &exec::Dispatch<'_>, waves: u32, arena: &mut Arena, progress: &mut Progress) -> Outcome {
+fn run(
+    job: &exec::Dispatch<'_>,
+    rooms: (&Arc<Rooms>, u32),
+    arena: &mut Arena,
+    progress: &mut Progress,
+) -> Outcome {
     let shape = job.groups().map(u64::from);
     let groups: u64 = shape.iter().product();
     let end = Instant::now() + SLICE;
@@ -279,12 +350,12 @@ fn run(job: &exec::Dispatch<'_>, waves: u32, arena: &mut Arena, progress: &mut P
                 continue;
             };
             (exec::resume_group(job, group, arena), room)
-        } else if let Some(room) = progress.room(job, waves).filter(|_| progress.next < groups) {
+        } else if let Some(room) = room(job, rooms).filter(|_| progress.next < groups) {
             let i = progress.next;
             progress.next += 1;
             let id = [i % shape[0], i / shape[0] % shape[1], i / shape[0] / shape[1]];
             let id = id.map(|i| u32::try_from(i).unwrap_or(0));
-            let slot = room * job.waves_per_group();
+            let slot = room.as_ref().map_or(0, |room| room.part.0);
             (exec::run_group(job, id, arena, slot), room)
         } else {
             return progress.standing(groups);
@@ -306,7 +377,7 @@ struct Progress {
     /// The next group to begin.
     next: u64,
     /// Groups that have begun, each with its part of private memory.
-    later: VecDeque<(SuspendedGroup, u32)>,
+    later: VecDeque<(SuspendedGroup, Option<Room>)>,
 }
 
 impl Progress {
@@ -317,11 +388,12 @@ impl Progress {
             Outcome::Later
         }
     }
+}
 
-    /// A part of private memory that no group has; `waves` is for how many waves there is some.
-    fn room(&self, job: &exec::Dispatch<'_>, waves: u32) -> Option<u32> {
-        let room = (0..).find(|room| self.later.iter().all(|(_, taken)| taken != room))?;
-        let fits = job.private_segment_bytes == 0 || (room + 1) * job.waves_per_group() <= waves || room == 0;
-        fits.then_some(room)
+/// A part of private memory for a group that needs one; `None` when there is none left.
+fn room(job: &exec::Dispatch<'_>, (rooms, waves): (&Arc<Rooms>, u32)) -> Option<Option<Room>> {
+    if job.private_segment_bytes == 0 {
+        return Some(None);
     }
+    rooms.take(job.waves_per_group(), waves).map(Some)
 }

@@ -1,0 +1,190 @@
+//! Side by side: AMD's runtime from Debian and Hansa on the same virtual device, and Hansa with the software GPU. What they
+//! say of the machine differs only where `tests/data/side-by-side.txt` gives a reason, and kernels give the same results.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hansa_tests::c_client::repository;
+use hansa_tests::hsa_client::{program, ready};
+use hansa_tests::kernels::{code_objects, TARGETS};
+use hansa_tests::side::{has_amds, Side};
+
+/// Whether everything for these tests is there.
+fn is_possible() -> bool {
+    ready() && has_amds()
+}
+
+/// Output and errors of a client that has to pass.
+fn output(side: Side, isa: &str, program: &Path, arguments: &[&Path]) -> String {
+    let output = side
+        .command(isa, program)
+        .args(arguments)
+        .output()
+        .expect("timeout is a part of every system");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success(),
+        "{} on {side:?} with {isa}: {}\n{text}\n{}",
+        program.display(),
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    text
+}
+
+/// A row of the list of differences: the pair, a pattern.
+fn explanations() -> Vec<(String, String)> {
+    let path = repository().join("tests/data/side-by-side.txt");
+    let text = std::fs::read_to_string(&path).expect("The list of differences is part of the repository");
+    let rows = text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    rows.map(|line| {
+        let mut fields = line.split("  ");
+        let (Some(pair), Some(pattern), Some(reason)) = (fields.next(), fields.next(), fields.next()) else {
+            panic!("{}: {line:?} is not PAIR  PATTERN  REASON", path.display());
+        };
+        assert!(!reason.is_empty(), "{line:?} has no reason");
+        (pair.to_owned(), pattern.to_owned())
+    })
+    .collect()
+}
+
+/// Whether a name matches a pattern, whose stars stand for anything.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    name.strip_prefix(before).is_some_and(|rest| {
+        (0..=rest.len()).any(|skipped| rest.is_char_boundary(skipped) && matches(after, &rest[skipped..]))
+    })
+}
+
+/// What a side says of its machine, by name.
+fn description(side: Side, isa: &str) -> BTreeMap<String, String> {
+    output(side, isa, &program("describe"), &[])
+        .lines()
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+fn compare(pair: &str, isa: &str, one: Side, other: Side) {
+    let (one, other) = (description(one, isa), description(other, isa));
+    assert!(
+        one.len() > 200 && other.len() > 200,
+        "{} and {} answers",
+        one.len(),
+        other.len()
+    );
+    let explanations = explanations();
+    let explained = |name: &str| {
+        explanations
+            .iter()
+            .any(|(of, pattern)| of == pair && matches(pattern, name))
+    };
+    let mut unexplained = String::new();
+    let names: std::collections::BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    for name in names {
+        let (a, b) = (one.get(name), other.get(name));
+        if a != b && !explained(name) {
+            unexplained += &format!("{name}: {a:?} and {b:?}\n");
+        }
+    }
+    assert!(unexplained.is_empty(), "{pair}, {isa}:\n{unexplained}");
+}
+
+#[test]
+fn amds_runtime_and_hansa_describe_the_same_device() {
+    if is_possible() {
+        for isa in ["gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"] {
+            compare("amd", isa, Side::Amd, Side::Kfd);
+        }
+    }
+}
+
+#[test]
+fn the_virtual_device_and_the_software_gpu_are_one_kind() {
+    if is_possible() {
+        compare("sim", "gfx900", Side::Kfd, Side::Sim);
+    }
+}
+
+#[test]
+fn every_kernel_gives_the_same_results() {
+    if !is_possible() {
+        return;
+    }
+    for isa in TARGETS {
+        let results = [Side::Amd, Side::Kfd, Side::Sim]
+            .map(|side| output(side, isa, &program("kernels"), &[code_objects()]));
+        let verdicts = results.map(|text| text.lines().last().map(ToOwned::to_owned));
+        assert!(
+            verdicts[0].is_some() && verdicts.iter().all(|verdict| *verdict == verdicts[0]),
+            "{isa}: {verdicts:?}"
+        );
+    }
+}
+
+/// AMD's runtime does not survive the other clients, which are about mistakes of programs.
+#[test]
+fn packets_and_signals_work_on_both() {
+    if !is_possible() {
+        return;
+    }
+    for side in [Side::Amd, Side::Kfd] {
+        for client in ["vector_add", "packets", "signals"] {
+            output(side, "gfx900", &program(client), &[code_objects()]);
+        }
+    }
+}
+
+#[test]
+fn hansa_on_the_virtual_kernel_passes_every_client() {
+    if !ready() {
+        return;
+    }
+    for client in [
+        "memory",
+        "bad_packets",
+        "bad_input",
+        "bad_calls",
+        "lifecycle",
+        "info",
+    ] {
+        output(Side::Kfd, "gfx900", &program(client), &[code_objects()]);
+    }
+}
+
+/// Debian's `rocminfo` lists the same agents, pools and instruction sets.
+#[test]
+fn rocminfo_shows_the_same_machine() {
+    let rocminfo = Path::new("/usr/bin/rocminfo");
+    if !is_possible() || !rocminfo.exists() {
+        return;
+    }
+    for isa in ["gfx900", "gfx90a"] {
+        let shown = [Side::Amd, Side::Kfd].map(|side| output(side, isa, rocminfo, &[]));
+        let facts = shown.map(|text| {
+            assert!(text.contains("*** Done ***"), "{text}");
+            let keys = [
+                "Name:",
+                "Uuid:",
+                "Marketing Name:",
+                "Vendor Name:",
+                "Segment:",
+                "Chip ID:",
+                "Compute Unit:",
+                "BDFID:",
+                "Alloc Granule:",
+                "Device Type:",
+            ];
+            let wanted = |line: &&str| keys.iter().any(|key| line.trim().starts_with(key));
+            text.lines()
+                .filter(wanted)
+                .map(ToOwned::to_owned)
+                .collect::<Vec<_>>()
+        });
+        assert_eq!(facts[0], facts[1], "{isa}");
+    }
+}
