@@ -118,25 +118,7 @@ impl HostMemory {
     ///
     /// [`Error::Handle`]; what the kernel says: then the piece that it is about goes with the driver.
     pub fn deregister(&self, machine: &Machine, handle: MemoryHandle) -> Result<()> {
-        let mut table = self.table.lock();
-        let (first, end) = *table
-            .registrations
-            .get(&handle.0)
-            .ok_or(Error::Handle("a registration"))?;
-        // Pieces that this is the last user of go first: a refusal then leaves the registration as it was.
-        let dying: Vec<u64> = table
-            .overlapping_mut(first, end)
-            .filter(|(_, piece)| piece.users == 1)
-            .map(|(start, _)| start)
-            .collect();
-        for start in dying {
-            table.remove(machine, start)?;
-        }
-        for (_, piece) in table.overlapping_mut(first, end) {
-            piece.users = piece.users.saturating_sub(1);
-        }
-        table.registrations.remove(&handle.0);
-        Ok(())
+        self.table.lock().deregister(machine, handle)
     }
 
     /// Whether a handle is one of these.
@@ -201,6 +183,28 @@ impl HostMemory {
         Ok(())
     }
 
+    /// Ends registrations in a range of addresses that the system has just given out anew: the program unmapped the
+    /// memory without a word, and devices would see two things at one address.
+    pub(crate) fn evict(&self, machine: &Machine, address: u64, bytes: u64) {
+        let mut table = self.table.lock();
+        if table.overlapping_mut(address, address + bytes).next().is_none() {
+            return;
+        }
+        let stale: Vec<MemoryHandle> = table
+            .registrations
+            .iter()
+            .filter(|(_, &(first, end))| first < address + bytes && address < end)
+            .map(|(name, _)| MemoryHandle(*name))
+            .collect();
+        for handle in stale {
+            // A registration that the kernel keeps shows itself when the new memory cannot be mapped. The name stays
+            // good for whoever holds it.
+            if table.deregister(machine, handle).is_ok() {
+                table.registrations.insert(handle.0, (0, 0));
+            }
+        }
+    }
+
     /// Frees everything.
     pub(crate) fn close(&self, machine: &Machine) {
         let mut table = self.table.lock();
@@ -216,6 +220,27 @@ impl HostMemory {
 }
 
 impl Table {
+    fn deregister(&mut self, machine: &Machine, handle: MemoryHandle) -> Result<()> {
+        let (first, end) = *self
+            .registrations
+            .get(&handle.0)
+            .ok_or(Error::Handle("a registration"))?;
+        // Pieces that this is the last user of go first: a refusal then leaves the registration as it was.
+        let dying: Vec<u64> = self
+            .overlapping_mut(first, end)
+            .filter(|(_, piece)| piece.users == 1)
+            .map(|(start, _)| start)
+            .collect();
+        for start in dying {
+            self.remove(machine, start)?;
+        }
+        for (_, piece) in self.overlapping_mut(first, end) {
+            piece.users = piece.users.saturating_sub(1);
+        }
+        self.registrations.remove(&handle.0);
+        Ok(())
+    }
+
     /// Parts of a range that no piece covers.
     fn gaps(&self, address: u64, end: u64) -> Vec<(u64, u64)> {
         let mut gaps = Vec::new();

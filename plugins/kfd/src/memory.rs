@@ -48,6 +48,7 @@ impl Machine {
     /// Makes a buffer at a new address and lets devices see it.
     pub(crate) fn new_block(&self, gpu: &Gpu, request: BlockRequest, gpu_ids: &[u32]) -> Result<Block> {
         let range = Range::reserve(&self.system, request.bytes, request.alignment)?;
+        self.host_memory.evict(self, range.address(), range.bytes());
         let gpu_id = gpu.candidate.gpu_id;
         let buffer = self
             .kfd

@@ -113,7 +113,9 @@ impl Machine {
                 "{wanted:#x} bytes are wanted of {bytes:#x} that are shared"
             )));
         }
-        Range::reserve(&self.system, bytes, page)
+        let range = Range::reserve(&self.system, bytes, page)?;
+        self.host_memory.evict(self, range.address(), range.bytes());
+        Ok(range)
     }
 
     fn needs(&self, needed: u32, request: &'static str) -> Result<()> {

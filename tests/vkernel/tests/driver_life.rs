@@ -191,6 +191,42 @@ fn host_memory_that_overlaps_is_counted() {
     rig.assert_no_complaints();
 }
 
+/// Programs unmap locked memory without a word, and the system gives the addresses out again.
+#[test]
+fn memory_where_forgotten_registrations_were_is_new_memory() {
+    let rig = Rig::vega10();
+    rig.driver.open().unwrap();
+    let before = rig.kernel().books();
+    let bytes = 64 << 12;
+    let forgotten: Vec<_> = (0..4)
+        .map(|_| {
+            let pages = HostPages::new(bytes);
+            let handle = register(&rig, pages.address, bytes, &[0]).unwrap().handle;
+            (pages.address, handle)
+        })
+        .collect();
+    let given: Vec<_> = (0..16)
+        .map(|_| rig.driver.allocate(&request_memory(0, bytes)).unwrap())
+        .collect();
+    let again = |address: u64| {
+        given
+            .iter()
+            .any(|a| a.device_address < address + bytes && address < a.device_address + a.bytes)
+    };
+    assert!(
+        forgotten.iter().any(|(address, _)| again(*address)),
+        "the system gave other addresses"
+    );
+    for (_, handle) in forgotten {
+        rig.driver.deregister_host(handle).unwrap();
+    }
+    for allocation in given {
+        rig.driver.free(allocation.handle).unwrap();
+    }
+    assert_eq!(rig.kernel().books(), before);
+    rig.assert_no_complaints();
+}
+
 #[test]
 fn a_peer_sees_memory_until_it_is_unmapped() {
     let rig = Rig::new(Machine::with_gpus(&[GpuSpec::default(); 3]), Options::default());

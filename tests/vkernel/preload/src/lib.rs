@@ -15,6 +15,7 @@
 //! | `VKERNEL_FAULTS` | script of failures, see [`hansa_vkernel::Faults::script`] |
 //! | `VKERNEL_TRACE` | set: every request is written to standard error |
 //! | `VKERNEL_STRICT` | `0`: without the checks of queue buffers that Linux 6.12 brought |
+//! | `VKERNEL_BOOKS` | a file to which the end of the process writes what it left behind, and which calls it made |
 //! | `VKERNEL_DIR` | directory for the machine's files, instead of one below `/tmp` |
 //!
 //! A request that no kernel knows is written to standard error in any case.

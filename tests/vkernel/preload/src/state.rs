@@ -50,6 +50,10 @@ pub(crate) fn state() -> Option<&'static State> {
             FORK.call_once(|| {
                 // SAFETY: the handler only stores a pointer.
                 unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+                if variable("VKERNEL_BOOKS").is_some() {
+                    // SAFETY: the function takes nothing and may run at any exit.
+                    unsafe { libc::atexit(write_books) };
+                }
             });
             STATE.store(Box::into_raw(Box::new(state)), Ordering::Release);
             existing()
@@ -64,6 +68,30 @@ pub(crate) fn state() -> Option<&'static State> {
 /// A child process begins without a kernel's process, and without the threads of its devices.
 extern "C" fn in_child() {
     STATE.store(std::ptr::null_mut(), Ordering::Release);
+}
+
+/// Writes what the process left behind, and which calls it made how often.
+extern "C" fn write_books() {
+    let (Some(state), Some(path)) = (existing(), variable("VKERNEL_BOOKS")) else {
+        return;
+    };
+    let kernel = &state.kernel;
+    let books = kernel.books();
+    let mut text = format!(
+        "buffers {}\nmapped {}\nqueues {}\nevents {}\nunfailed {}\ncomplaints {}\n",
+        books.buffers,
+        books.mapped,
+        books.queues,
+        books.events,
+        kernel.faults.clear(),
+        kernel.complaints().len()
+    );
+    for (call, count) in kernel.faults.counts() {
+        text += &format!("call {count} {call}\n");
+    }
+    if let Err(error) = std::fs::write(&path, text) {
+        eprintln!("vkernel: {path}: {error}");
+    }
 }
 
 fn variable(name: &str) -> Option<String> {
