@@ -45,6 +45,13 @@ pub fn system(
     if minor >= MINOR_DMABUF {
         groups |= api::DriverGroups::SHARING;
     }
+    if gpus
+        .iter()
+        .filter_map(|gpu| topology.node(gpu.candidate.node))
+        .any(|node| has_svm(node, minor))
+    {
+        groups |= api::DriverGroups::SVM;
+    }
     let mut description = api::SystemDescription {
         groups,
         nodes: RVec::new(),
@@ -128,20 +135,16 @@ fn gpu_node(
         .max(1);
     let units = p.get("simd_count") / p.get("simd_per_cu").max(1);
     let engines = p.get("array_count") / p.get("simd_arrays_per_engine").max(1);
-    let sram_ecc =
-        has(node, capability::SRAM_ECC) || matches!(candidate.target.to_string().as_str(), "gfx908");
+    let sram_ecc = has(node, capability::SRAM_ECC);
     let replays = xnack && candidate.target.chip().is_some_and(|chip| chip.xnack);
     let name = candidate.target.to_string();
-    let product = gpu
-        .info
-        .and_then(|info| product_name(products, info.device_id, info.pci_rev))
-        .unwrap_or_else(|| {
-            if node.name.is_empty() {
-                name.clone()
-            } else {
-                node.name.clone()
-            }
-        });
+    let product = match gpu.info {
+        Some(info) => product_name(products, info.device_id, info.pci_rev)
+            // What libdrm says of a device that its list does not have.
+            .unwrap_or_else(|| "AMD Radeon Graphics".to_owned()),
+        None if node.name.is_empty() => name.clone(),
+        None => node.name.clone(),
+    };
     let banks = banks(node, page);
     let visible = banks
         .iter()

@@ -180,6 +180,15 @@ impl Driver for KfdDriver {
         Ok(self.machine()?.import(request)?)
     }
 
+    fn svm_set(
+        &self,
+        address: u64,
+        bytes: u64,
+        attributes: RSlice<'_, api::SvmAttribute>,
+    ) -> api::Result<()> {
+        Ok(self.machine()?.set_svm(address, bytes, attributes.as_slice())?)
+    }
+
     fn create_queue(&self, request: &QueueRequest) -> api::Result<QueueInfo> {
         let machine = self.machine()?;
         Ok(machine.queues.create(&machine, request)?)

@@ -14,6 +14,7 @@
 //! | [`describe`] | what the runtime is told |
 //! | [`machine`] | the open driver: files, address spaces |
 //! | [`memory`], [`host_memory`] | what devices see |
+//! | [`sharing`], [`svm`] | memory of several processes, memory of everybody |
 //! | [`queue`], [`doorbell`] | queues and how they are rung |
 //! | [`event`], [`faults`] | events, and what devices report by themselves |
 //! | [`driver`], [`plugin`] | the contract's side |
@@ -40,6 +41,7 @@ pub mod plugin;
 pub mod queue;
 pub mod range;
 pub mod sharing;
+pub mod svm;
 pub mod topology;
 pub mod uapi;
 

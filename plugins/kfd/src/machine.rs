@@ -30,6 +30,8 @@ pub(crate) const MINOR_AVAILABLE: u32 = 9;
 pub(crate) const MINOR_DMABUF: u32 = 12;
 /// Interface that has the mode of memory fault replay.
 const MINOR_XNACK: u32 = 5;
+/// Interface that has attributes of shared virtual memory.
+pub(crate) const MINOR_SVM: u32 = 5;
 /// The end of the host's addresses; the device's must reach at least as far.
 const HOST_LIMIT: u64 = (1 << 47) - 1;
 
@@ -253,5 +255,5 @@ pub(crate) fn has(node: &topology::Node, bit: u32) -> bool {
 
 /// Whether attributes of shared virtual memory work on a node.
 pub(crate) fn has_svm(node: &topology::Node, minor: u32) -> bool {
-    minor >= MINOR_XNACK && has(node, capability::SVM)
+    minor >= MINOR_SVM && has(node, capability::SVM)
 }

@@ -1,6 +1,7 @@
 //! The described machine: processors, GPUs, and the files that tell of them.
 
 use crate::tree::Tree;
+use hansa_kfd::discover::capability;
 use hansa_kfd::topology::{Properties, ROOT};
 use std::path::{Path, PathBuf};
 
@@ -102,12 +103,16 @@ impl GpuSpec {
     /// A GPU of a processor, with the shape that its family has.
     #[must_use]
     pub fn of_version(version: u32) -> Self {
-        let base = Self {
+        let mut base = Self {
             version,
             // No device of the table: the version says what it is.
             device_id: 0x7fff,
             ..Self::default()
         };
+        if matches!(version, 90_006 | 90_008 | 90_010 | 90_400..=90_500) {
+            // Registers and caches of these are error-correcting.
+            base.capability |= capability::SRAM_ECC;
+        }
         match version {
             90_008 => Self {
                 simds: 480,

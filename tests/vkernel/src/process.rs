@@ -18,6 +18,8 @@ pub struct Process {
     pub spaces: BTreeMap<usize, i32>,
     /// Handle of the event page.
     pub event_page: Option<u64>,
+    /// Ranges of shared virtual memory that a GPU may use: GPU, address, bytes; with the handle of what stands for them.
+    pub shared_ranges: BTreeMap<(usize, u64, u64), u64>,
     /// Memory faults are replayed.
     pub xnack: bool,
 }

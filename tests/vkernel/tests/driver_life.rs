@@ -191,6 +191,46 @@ fn host_memory_that_overlaps_is_counted() {
     rig.assert_no_complaints();
 }
 
+#[test]
+fn shared_virtual_memory_is_seen_by_who_may_use_it() {
+    let spec = GpuSpec {
+        capability: 0x2280 | 1 << 27,
+        ..GpuSpec::default()
+    };
+    let rig = Rig::new(Machine::with_gpus(&[spec, spec]), Options::default());
+    rig.driver.open().unwrap();
+    let description = rig.driver.describe().unwrap();
+    assert!(description.groups.contains(api::DriverGroups::SVM));
+    let before = rig.kernel().books();
+    let pages = HostPages::new(4 << 12);
+    let set = |attribute: u64, value, nodes: &[u32]| {
+        let attribute = api::SvmAttribute {
+            attribute,
+            value,
+            nodes: nodes.iter().copied().collect(),
+        };
+        rig.driver
+            .svm_set(pages.address, pages.bytes, api::RSlice::from_slice(&[attribute]))
+    };
+    set(0, 1, &[]).unwrap();
+    set(4, 0, &[1]).unwrap();
+    set(0x201, 0, &[0, 1]).unwrap();
+    assert_eq!(rig.kernel().books().mapped, before.mapped + 2);
+    set(0x202, 0, &[0, 1]).unwrap();
+    assert_eq!(rig.kernel().books(), before);
+    assert_eq!(set(0x203, 0, &[0]).unwrap_err().code, ErrorCode::INVALID_ARGUMENT);
+    assert_eq!(set(0x200, 0, &[7]).unwrap_err().code, ErrorCode::INVALID_ARGUMENT);
+    rig.assert_no_complaints();
+    let without = Rig::vega10();
+    without.driver.open().unwrap();
+    assert!(!without
+        .driver
+        .describe()
+        .unwrap()
+        .groups
+        .contains(api::DriverGroups::SVM));
+}
+
 /// Programs unmap locked memory without a word, and the system gives the addresses out again.
 #[test]
 fn memory_where_forgotten_registrations_were_is_new_memory() {
