@@ -188,3 +188,27 @@ fn rocminfo_shows_the_same_machine() {
         assert_eq!(facts[0], facts[1], "{isa}");
     }
 }
+
+/// Prints how long the same calls take on AMD's runtime and on Hansa, on the same virtual device.
+#[test]
+#[ignore = "measures; to be run alone on a quiet machine, with --ignored --nocapture"]
+fn pace() {
+    if !is_possible() {
+        return;
+    }
+    let times =
+        [Side::Amd, Side::Kfd].map(|side| output(side, "gfx900", &program("pace"), &[code_objects()]));
+    let rows = times[0].lines().zip(times[1].lines());
+    for (amds, ours) in rows {
+        let (Some((name, theirs)), Some((same, ours))) = (amds.split_once(' '), ours.split_once(' ')) else {
+            continue;
+        };
+        if let (Ok(theirs), Ok(ours)) = (theirs.parse::<f64>(), ours.parse::<f64>()) {
+            assert_eq!(name, same);
+            println!(
+                "{name:22} AMD's {theirs:12.3} us, Hansa {ours:12.3} us, ratio {:.2}",
+                ours / theirs
+            );
+        }
+    }
+}

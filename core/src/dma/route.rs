@@ -156,7 +156,7 @@ impl Runtime {
         };
         let engines_off = self.config.settings.runtime.enable_sdma.value == Some(false);
         if host_can && (host_should || engines_off) {
-            self.host_copy(request);
+            self.copy_over_bus(copy, reads_device, writes_device);
             return Ok(());
         }
         let direction = if reads_device {
@@ -172,7 +172,7 @@ impl Runtime {
         let engine = match engine {
             Ok(engine) => engine,
             Err(_) if host_can => {
-                self.host_copy(request);
+                self.copy_over_bus(copy, reads_device, writes_device);
                 return Ok(());
             }
             Err(error) => return Err(error),
@@ -193,6 +193,34 @@ impl Runtime {
                 unsafe { engine.download(self, to_address, from_address, bytes) }
             }
         })
+    }
+
+    /// Copies on the host, and empties the buffers of devices between their memory and the bus.
+    fn copy_over_bus(&self, copy: &Copy, reads_device: bool, writes_device: bool) {
+        if reads_device {
+            self.empty_bus_buffer(copy.source_agent);
+        }
+        self.host_copy(&copy.request);
+        if writes_device {
+            self.empty_bus_buffer(copy.destination_agent);
+        }
+    }
+
+    /// Empties the buffer of a device that has a register for it.
+    fn empty_bus_buffer(&self, agent: usize) {
+        let register = self.agents[agent]
+            .device()
+            .and_then(|device| device.description.attribute(api::Attribute::HDP_FLUSH_ADDRESS))
+            .and_then(|address| usize::try_from(address).ok())
+            .filter(|&address| address != 0);
+        if let Some(address) = register {
+            let register = std::ptr::with_exposed_provenance_mut::<u32>(address);
+            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+            // SAFETY: the driver gave this address as that of a register that stays mapped while it is open.
+            unsafe { register.write_volatile(1) };
+            // SAFETY: as above. The answer says that the store has arrived.
+            let _ = unsafe { register.read_volatile() };
+        }
     }
 
     /// Writes device memory that will be executed: by an engine where there is one, because what the host writes over the

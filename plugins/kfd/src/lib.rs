@@ -16,6 +16,7 @@
 //! | [`memory`], [`host_memory`] | what devices see |
 //! | [`sharing`], [`svm`] | memory of several processes, memory of everybody |
 //! | [`queue`], [`doorbell`] | queues and how they are rung |
+//! | [`registers`] | the page of registers for programs |
 //! | [`event`], [`faults`] | events, and what devices report by themselves |
 //! | [`driver`], [`plugin`] | the contract's side |
 //!
@@ -40,6 +41,7 @@ pub mod memory;
 pub mod plugin;
 pub mod queue;
 pub mod range;
+pub mod registers;
 pub mod sharing;
 pub mod svm;
 pub mod topology;

@@ -14,6 +14,7 @@ use crate::host_memory::HostMemory;
 use crate::ioctl::{Kfd, Render};
 use crate::memory::Memory;
 use crate::queue::Queues;
+use crate::registers::Registers;
 use crate::topology::{self, Topology};
 use crate::uapi::drm::DeviceInfo;
 use crate::uapi::system::ProcessDeviceApertures;
@@ -99,6 +100,8 @@ pub struct Machine {
     pub queues: Queues,
     /// Doorbells.
     pub doorbells: Doorbells,
+    /// Pages of registers.
+    pub registers: Registers,
     /// Events.
     pub events: Events,
     pub(crate) lasting: Arc<Lasting>,
@@ -141,19 +144,22 @@ impl Machine {
                 .unwrap_or(false)
         };
         let description = describe::system(system.as_ref(), &topology, &gpus, hidden, xnack, minor);
-        Ok(Self {
+        let mut machine = Self {
             system: Arc::clone(system),
             memory: Memory::default(),
             host_memory: HostMemory::default(),
             queues: Queues::default(),
             doorbells: Doorbells::new(gpus.len()),
+            registers: Registers::default(),
             events: Events::default(),
             lasting: Arc::clone(lasting),
             kfd,
             minor,
             gpus,
             description,
-        })
+        };
+        machine.map_registers();
+        Ok(machine)
     }
 
     /// A GPU by the driver's number.
@@ -202,6 +208,7 @@ impl Machine {
         self.memory.close(self);
         self.host_memory.close(self);
         self.doorbells.close(self);
+        self.registers.close(self);
     }
 }
 

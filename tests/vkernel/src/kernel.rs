@@ -103,6 +103,15 @@ pub struct Kernel {
     pub(crate) device: Device,
 }
 
+/// Bytes of the page of registers for programs.
+pub const REGISTER_BYTES: u64 = 4096;
+
+/// Where a GPU's page of registers is in the file of `/dev/kfd`.
+#[must_use]
+pub const fn register_page(gpu: usize) -> u64 {
+    doorbell_page(gpu) + (1 << 24)
+}
+
 /// Where a GPU's doorbells are in the file of `/dev/kfd`.
 #[must_use]
 pub const fn doorbell_page(gpu: usize) -> u64 {

@@ -5,7 +5,7 @@
 
 use crate::buffers::{Backing, Buffer};
 use crate::events::{Standing, Waiter};
-use crate::kernel::{doorbell_page, Encoding, Exported, Kernel, DOORBELL_BYTES};
+use crate::kernel::{doorbell_page, register_page, Encoding, Exported, Kernel, DOORBELL_BYTES};
 use crate::queues::{check_buffers, check_numbers, check_visible};
 use crate::{user, Answer, Errno};
 use hansa_kfd::uapi::event as event_uapi;
@@ -287,7 +287,7 @@ fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
             // A page of the device's file that nothing else uses stands for the registers.
             a.mmap_offset = match kernel.options.encoding {
                 Encoding::Linux => u64::from(a.gpu_id) << 46,
-                Encoding::File => doorbell_page(gpu) + (1 << 24),
+                Encoding::File => register_page(gpu),
             };
             Backing::Nothing
         }

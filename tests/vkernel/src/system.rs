@@ -1,6 +1,6 @@
 //! The face for drivers that take their system as a parameter.
 
-use crate::kernel::{doorbell_page, Kernel, Which, DOORBELL_BYTES};
+use crate::kernel::{doorbell_page, register_page, Kernel, Which, DOORBELL_BYTES, REGISTER_BYTES};
 use crate::Errno;
 use hansa_plugin_api::sys::{File, LinuxSystem, MapAccess, System};
 use parking_lot::Mutex;
@@ -55,6 +55,13 @@ impl VirtualSystem {
                     return Err(Errno::INVAL);
                 }
                 Ok(doorbell_page(gpu))
+            }
+            0 if gpu_id != 0 => {
+                let gpu = self.kernel.gpu(gpu_id)?;
+                if bytes as u64 != REGISTER_BYTES {
+                    return Err(Errno::INVAL);
+                }
+                Ok(register_page(gpu))
             }
             kind => {
                 self.kernel
