@@ -7,4 +7,5 @@ pub const BUILT_INS: &[BuiltIn] = &[
     BuiltIn::of::<hansa_kfd::KfdPlugin>(),
     BuiltIn::of::<hansa_sim::SimPlugin>(),
     BuiltIn::of::<hansa_amd::AmdPlugin>(),
+    BuiltIn::of::<hansa_image::ImagePlugin>(),
 ];

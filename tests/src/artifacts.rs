@@ -35,12 +35,13 @@ pub fn scratch_dir(name: &str) -> PathBuf {
 }
 
 /// The packages whose libraries are loaded at run time.
-const LIBRARIES: [&str; 5] = [
+const LIBRARIES: [&str; 6] = [
     "hansa-capi",
     "hansa-presence",
     "hansa-sim-plugin",
     "hansa-amd-plugin",
     "hansa-vkernel-preload",
+    "hansa-image-plugin",
 ];
 
 /// Has cargo build the libraries, once per process, and gives the directory in which they lie.

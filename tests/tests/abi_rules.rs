@@ -6,7 +6,11 @@ use std::path::Path;
 use std::process::Command;
 
 const ROOT_MODULE: &str = "_1as_0lib_1header_0root_bmodule_bloader";
-const PLUGINS: [&str; 2] = ["libhansa_sim_plugin.so", "libhansa_amd_plugin.so"];
+const PLUGINS: [&str; 3] = [
+    "libhansa_sim_plugin.so",
+    "libhansa_amd_plugin.so",
+    "libhansa_image_plugin.so",
+];
 
 fn output(program: &str, arguments: &[&str], file: &Path) -> String {
     let output = Command::new(program)

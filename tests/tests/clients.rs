@@ -85,8 +85,13 @@ fn loaded_plugins_come_from_their_libraries() {
             .output()
             .unwrap();
         let log = String::from_utf8_lossy(&output.stderr).into_owned();
-        ["libhansa_sim_plugin.so", "libhansa_amd_plugin.so"].map(|library| log.contains(library))
+        [
+            "libhansa_sim_plugin.so",
+            "libhansa_amd_plugin.so",
+            "libhansa_image_plugin.so",
+        ]
+        .map(|library| log.contains(library))
     };
-    assert_eq!(loads(Plugins::Loaded), [true, true]);
-    assert_eq!(loads(Plugins::BuiltIn), [false, false]);
+    assert_eq!(loads(Plugins::Loaded), [true; 3]);
+    assert_eq!(loads(Plugins::BuiltIn), [false; 3]);
 }

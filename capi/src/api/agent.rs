@@ -5,16 +5,15 @@ use super::extension;
 use super::isa::known_profile;
 use super::system::{machine_model, VERSION};
 use crate::entry::{entry, Place, Value};
-use crate::{absent, table};
 use hansa_core::agent::{Agent, AgentKind};
 use hansa_core::code::isa_handle;
+use hansa_core::current;
 use hansa_core::loader::{Isa, ISA_LIMITS};
 use hansa_core::runtime::Runtime;
-use hansa_core::{current, Error, Result};
 use hansa_plugin_api::hsa::{
     c_void, hsa_agent_feature_t as Feature, hsa_agent_info_t as Info, hsa_agent_t,
     hsa_default_float_rounding_mode_t as Rounding, hsa_device_type_t as DeviceType, hsa_dim3_t, hsa_isa_t,
-    hsa_profile_t as Profile, hsa_queue_type_t as QueueType, hsa_status_t,
+    hsa_profile_t as Profile, hsa_queue_type_t as QueueType,
 };
 use hansa_plugin_api::{AgentCaps, CacheFlags};
 
@@ -77,24 +76,6 @@ fn queue_limits(agent: &Agent) -> (u32, u32, u32) {
     })
 }
 
-/// Asks the image extension, which knows the limits.
-fn image_info(agent: hsa_agent_t, attribute: Info, value: *mut c_void) -> Result<()> {
-    let ask = table::UNTABLED.member(|table| {
-        // SAFETY: the pointer is that of a static table.
-        unsafe { &raw const (*table).hsa_amd_image_get_info_max_dim }
-    });
-    // SAFETY: as for a trampoline; this is the one function without a table that tools could patch.
-    let ask = unsafe { ask.read_volatile() };
-    if ask as usize == absent::UNTABLED.hsa_amd_image_get_info_max_dim as usize {
-        return Err(Error::InvalidArgument("there is no image extension"));
-    }
-    // SAFETY: the program's arguments are passed on.
-    match unsafe { ask(agent, attribute, value) } {
-        hsa_status_t::SUCCESS => Ok(()),
-        status => Err(Error::Callback(status.0)),
-    }
-}
-
 entry! {
     fn hsa_agent_get_info(agent_: hsa_agent_t, attribute: Info, value_: *mut c_void) {
         let runtime = current()?;
@@ -136,7 +117,9 @@ entry! {
             Info::EXTENSIONS => value.set(extension::mask(&runtime, Some(agent))),
             Info::VERSION_MAJOR => value.set(VERSION.0),
             Info::VERSION_MINOR => value.set(VERSION.1),
-            Info(image) if IMAGE_INFO.contains(&image) => return image_info(agent_, attribute, value_),
+            Info(image) if IMAGE_INFO.contains(&image) => {
+                value.set_bytes(&runtime.extension_attribute(agent_.handle, image)?);
+            }
             Info(amd) => return agent_amd::info(&runtime, agent, amd, value),
         }
         Ok(())

@@ -153,7 +153,15 @@ fn finish(
     let services = Box::new(crate::services::services(cell));
     // SAFETY: the services are kept in the runtime beside the extensions, and dropped after them.
     let view = unsafe { services.as_ref().as_ref().unbound() };
-    let loaded = plugins.start_extensions(&LinuxSystem, make_host, view);
+    let mut loaded = plugins.start_extensions(&LinuxSystem, make_host, view);
+    if runtime.config.settings.hsa.disable_image.value {
+        loaded.retain(|extension| {
+            extension
+                .tables
+                .iter()
+                .all(|table| table.slot != api::TableSlot::IMAGE)
+        });
+    }
     let mut extensions = runtime.extensions.lock();
     extensions.services = Some(services);
     extensions.slots = loaded;

@@ -6,6 +6,7 @@
 pub mod build;
 mod devices;
 pub mod events;
+mod extensions;
 pub mod host;
 pub(crate) mod later;
 pub mod life;

@@ -177,4 +177,14 @@ impl api::RuntimeServices for Services {
             data,
         })?)
     }
+
+    fn image_create(&self, request: &api::ImageRequest) -> api::Result<u64> {
+        self.group.runtime()?.image_from_vendor(request)
+    }
+
+    fn device_description(&self, agent: u64) -> api::Result<api::NodeDescription> {
+        let runtime = self.group.runtime()?;
+        let device = runtime.agent(agent)?.device().ok_or(Error::InvalidAgent)?;
+        Ok(device.description.clone())
+    }
 }

@@ -1,5 +1,6 @@
 //! Extensions: tables of C functions by HSA extension.
 
+use super::services_types::ImageRequest;
 use crate::interface;
 use abi_stable::std_types::{RString, RVec};
 use abi_stable::StableAbi;
@@ -63,5 +64,11 @@ interface! {
     optional {
     }
     added {
+        /// The value of an attribute that it brings to `hsa_agent_get_info`, as that writes it; NOT_SUPPORTED for every
+        /// other attribute. INVALID_AGENT.
+        fn agent_attribute(agent: u64, attribute: u32) -> RVec<u8>;
+        /// Makes an image from a vendor's own description, whose pointers the caller has checked for NULL; NOT_SUPPORTED
+        /// unless it has images. The statuses are those of `RuntimeServices::image_create`.
+        fn image_create(request: &ImageRequest) -> u64;
     }
 }

@@ -14,6 +14,7 @@
 //! Every service may be called from any thread. A callback that the runtime is handed here is called with no lock of
 //! the runtime held. The statuses that a service names are those the AMD header and AMD's runtime give for the case.
 
+use super::description::NodeDescription;
 use super::services_copy::CopyServicesRef;
 use super::services_loader::LoaderServicesRef;
 use super::services_memory::MemoryServicesRef;
@@ -83,6 +84,8 @@ interface! {
         fn high_precision_timestamps() -> ();
     }
     added {
+        /// What the driver said of an agent's device. INVALID_AGENT for a CPU, which has none.
+        fn device_description(agent: u64) -> NodeDescription;
     }
 }
 

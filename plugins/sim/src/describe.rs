@@ -37,6 +37,7 @@ fn node(config: &Config, index: u32) -> NodeDescription {
         | AgentCaps::SHARED_ADDRESSES
         | AgentCaps::HOST_VISIBLE_MEMORY
         | AgentCaps::COOPERATIVE
+        | AgentCaps::IMAGES
         | AgentCaps::SOFTWARE;
     caps.set(AgentCaps::PAGEABLE_ACCESS, config.hmm);
     caps.set(AgentCaps::SRAM_ECC, chip.sram_ecc);

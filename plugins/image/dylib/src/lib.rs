@@ -1,0 +1,3 @@
+//! The image extension as a loadable plugin.
+
+hansa_plugin_api::export_plugin!(hansa_image::ImagePlugin);

@@ -1,0 +1,142 @@
+//! The plugin: its facts and its tables.
+
+use crate::entry::{install, remove};
+use crate::module::Module;
+use crate::vendor;
+#[allow(
+    clippy::wildcard_imports,
+    reason = "the rows of the tables name every function of the extension"
+)]
+use crate::{images::*, limits::*, samplers::*, transfers::*};
+use hansa_plugin_api::hsa::{
+    hsa_access_permission_t, hsa_agent_info_t, hsa_agent_t, hsa_ext_image_data_info_t,
+    hsa_ext_image_descriptor_v2_t, hsa_ext_image_t, hsa_status_t, ApiTableVersion, ImageExtTable,
+    IMAGE_EXT_TABLE_VERSION,
+};
+use hansa_plugin_api::manifest::{Claims, DefaultUse, Kind, PluginFacts, Policy, TARGET};
+use hansa_plugin_api::{
+    Error, Extension, ExtensionObject, ExtensionTable, HostRef, ImageRequest, Plugin, RVec, Result,
+    RuntimeServicesRef, TableSlot, INTERFACE,
+};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// `HSA_EXTENSION_IMAGES`.
+const IMAGES: u32 = 1;
+
+/// Builds the table of the functions from its rows.
+macro_rules! image_table {
+    ($(($index:literal, $kind:ident, $name:ident, $field:ident, $args:tt, $ret:ty, $doc:literal))*) => {
+        static FUNCTIONS: ImageExtTable = ImageExtTable { version: IMAGE_EXT_TABLE_VERSION, $($field: $name,)* };
+    };
+}
+hansa_plugin_api::for_each_image_api!(image_table);
+
+/// Builds the type of the table of functions that are in no public table, from its rows.
+macro_rules! others_table {
+    ($(($name:ident, ($($arg:ident: $ty:ty),*), $ret:ty, $doc:literal))*) => {
+        /// The functions that are in no public table; what is not here is NULL.
+        #[repr(C)]
+        #[derive(Debug)]
+        struct Others {
+            version: ApiTableVersion,
+            $($name: Option<unsafe extern "C" fn($($arg: $ty),*) -> $ret>,)*
+        }
+    };
+}
+hansa_plugin_api::for_each_untabled_api!(others_table);
+
+static OTHERS: Others = Others {
+    version: IMAGE_EXT_TABLE_VERSION,
+    hsa_amd_image_get_info_max_dim: Some(hsa_amd_image_get_info_max_dim),
+    // There are no mip levels.
+    hsa_ext_image_mipmap_array_get_level: None,
+    hsa_ext_image_create_v2: Some(hsa_ext_image_create_v2),
+    hsa_ext_image_data_get_info_v2: Some(hsa_ext_image_data_get_info_v2),
+    hsa_ext_image_destroy_v2: Some(hsa_ext_image_destroy_v2),
+};
+
+/// The image extension as a plugin.
+#[derive(Debug)]
+pub struct ImagePlugin;
+
+impl Plugin for ImagePlugin {
+    const FACTS: PluginFacts = PluginFacts {
+        id: "org.hansa.image",
+        kind: Kind::Extension,
+        version: env!("CARGO_PKG_VERSION"),
+        target: TARGET,
+        interface: INTERFACE,
+        claims: Claims::ALWAYS,
+        policy: Policy {
+            priority: 10,
+            default: DefaultUse::On,
+            ..Policy::DEFAULT
+        },
+    }
+    .checked();
+
+    fn extension(host: HostRef<'static>, runtime: RuntimeServicesRef<'static>) -> Result<ExtensionObject> {
+        let module = Arc::new(Module::new(host, runtime));
+        install(&module);
+        Ok(ExtensionObject::new(ImageExtension(module)))
+    }
+}
+
+/// The extension. While it lives it serves the functions.
+#[derive(Debug)]
+struct ImageExtension(Arc<Module>);
+
+impl Drop for ImageExtension {
+    fn drop(&mut self) {
+        remove(&self.0);
+    }
+}
+
+impl Extension for ImageExtension {
+    fn tables(&self) -> Result<RVec<ExtensionTable>> {
+        Ok(RVec::from(vec![
+            ExtensionTable {
+                slot: TableSlot::IMAGE,
+                id: IMAGES,
+                name: "HSA_EXTENSION_IMAGES".into(),
+                major: 1,
+                minor: 0,
+                bytes: bytes(size_of::<ImageExtTable>()),
+                table: (&raw const FUNCTIONS).cast(),
+                bytes_at_minor: RVec::new(),
+            },
+            ExtensionTable {
+                slot: TableSlot::UNTABLED,
+                id: u32::MAX,
+                name: "HSA_EXTENSION_IMAGES (functions in no table)".into(),
+                major: 1,
+                minor: 0,
+                bytes: bytes(size_of::<Others>()),
+                table: (&raw const OTHERS).cast(),
+                bytes_at_minor: RVec::new(),
+            },
+        ]))
+    }
+
+    /// There is nothing to stop, and the runtime frees the memory of descriptors with its own.
+    fn shut_down(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn agent_attribute(&self, agent: u64, attribute: u32) -> Result<RVec<u8>> {
+        match attribute_value(&self.0, agent, attribute).map_err(Error::from)? {
+            Some(value) => Ok(value.into()),
+            None => Err(Error::not_supported("This attribute")),
+        }
+    }
+
+    fn image_create(&self, request: &ImageRequest) -> Result<u64> {
+        Ok(vendor::create(&self.0, request)?)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a table has a few hundred bytes")]
+const fn bytes(size: usize) -> u32 {
+    size as u32
+}
