@@ -22,6 +22,8 @@ pub(crate) enum Number {
     Sint,
     /// Float of the component's width.
     Float,
+    /// 0 to 1 through the sRGB curve; the fourth component is linear. Images only.
+    Srgb,
 }
 
 impl Number {
@@ -35,6 +37,24 @@ impl Number {
             4 => Self::Uint,
             5 => Self::Sint,
             _ => Self::Float,
+        }
+    }
+
+    /// The number format with a number in an image's descriptor, which has one bit more.
+    pub(crate) fn of_image(number: u32) -> Self {
+        if number == 9 {
+            Self::Srgb
+        } else {
+            Self::new(number)
+        }
+    }
+
+    /// What the component with an index means.
+    fn of_component(self, index: usize) -> Self {
+        if self == Self::Srgb && index == 3 {
+            Self::Unorm
+        } else {
+            self
         }
     }
 
@@ -78,7 +98,32 @@ const LAYOUTS: [[u8; 4]; 15] = [
     [32, 32, 32, 32],
 ];
 
+/// Layouts of data formats that only images have, by number from 16 on.
+const IMAGE_LAYOUTS: [[u8; 4]; 6] = [
+    [5, 6, 5, 0],
+    [5, 5, 5, 1],
+    [1, 5, 5, 5],
+    [4, 4, 4, 4],
+    [24, 8, 0, 0],
+    [8, 24, 0, 0],
+];
+
+/// For each component the channel that shows it, going by the selects of the four channels: a store does backwards
+/// what a load does.
+pub(crate) fn component_sources(selects: u32) -> [Option<usize>; 4] {
+    [4, 5, 6, 7].map(|component| (0..4).find(|channel| selects >> (3 * channel) & 7 == component))
+}
+
 impl Layout {
+    /// The data format with a number; `None` if it is not an image format.
+    pub(crate) fn of_image(number: u32) -> Option<Self> {
+        let only = number.checked_sub(16).and_then(|n| IMAGE_LAYOUTS.get(n as usize));
+        match only {
+            Some(widths) => Some(Self { widths: *widths }),
+            None => Self::new(number),
+        }
+    }
+
     /// The data format with a number; `None` if it is not a buffer format.
     pub(crate) fn new(number: u32) -> Option<Self> {
         let widths = *LAYOUTS.get(number as usize)?;
@@ -90,19 +135,14 @@ impl Layout {
         self.widths.iter().map(|width| usize::from(*width)).sum::<usize>() / 8
     }
 
-    /// Components.
-    pub(crate) fn components(self) -> usize {
-        self.widths.iter().filter(|width| **width != 0).count()
-    }
-
     /// The components of an element as registers hold them.
     pub(crate) fn decode(self, number: Number, element: u128) -> [u32; 4] {
         let mut at = 0;
         let mut values = [0, 0, 0, number.one()];
-        for (value, width) in values.iter_mut().zip(self.widths) {
+        for (i, (value, width)) in values.iter_mut().zip(self.widths).enumerate() {
             if width != 0 {
                 let bits = (element >> at) as u32 & mask(width);
-                *value = decode_component(number, bits, width);
+                *value = decode_component(number.of_component(i), bits, width);
             }
             at += u32::from(width);
         }
@@ -113,14 +153,32 @@ impl Layout {
     pub(crate) fn encode(self, number: Number, values: [u32; 4]) -> u128 {
         let mut at = 0;
         let mut element = 0;
-        for (value, width) in values.into_iter().zip(self.widths) {
+        for (i, (value, width)) in values.into_iter().zip(self.widths).enumerate() {
             if width != 0 {
-                let bits = encode_component(number, value, width) & mask(width);
+                let bits = encode_component(number.of_component(i), value, width) & mask(width);
                 element |= u128::from(bits) << at;
             }
             at += u32::from(width);
         }
         element
+    }
+}
+
+/// The sRGB curve, with the bounds of IEC 61966-2-1.
+fn srgb_to_linear(curved: f64) -> f64 {
+    if curved <= 0.040_45 {
+        curved / 12.92
+    } else {
+        ((curved + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+/// The other way.
+fn linear_to_srgb(linear: f64) -> f64 {
+    if linear < 0.003_130_8 {
+        12.92 * linear
+    } else {
+        1.055 * linear.powf(1.0 / 2.4) - 0.055
     }
 }
 
@@ -145,6 +203,7 @@ fn decode_component(number: Number, bits: u32, width: u8) -> u32 {
         Number::Uscaled => (bits as f32).to_bits(),
         Number::Sscaled => (signed as f32).to_bits(),
         Number::Unorm => ((f64::from(bits) / f64::from(mask(width))) as f32).to_bits(),
+        Number::Srgb => (srgb_to_linear(f64::from(bits) / f64::from(mask(width))) as f32).to_bits(),
         Number::Snorm => {
             let top = f64::from(mask(width) >> 1);
             ((f64::from(signed) / top).max(-1.0) as f32).to_bits()
@@ -173,6 +232,7 @@ fn encode_component(number: Number, value: u32, width: u8) -> u32 {
         Number::Uscaled => float.clamp(0.0, top) as u32,
         Number::Sscaled => float.clamp(-signed_top - 1.0, signed_top) as i32 as u32,
         Number::Unorm => (float.clamp(0.0, 1.0) * top).round_ties_even() as u32,
+        Number::Srgb => (linear_to_srgb(float.clamp(0.0, 1.0)) * top).round_ties_even() as u32,
         Number::Snorm => (float.clamp(-1.0, 1.0) * signed_top).round_ties_even() as i32 as u32,
         Number::Float => match width {
             16 => Half::nearest(f32::from_bits(value)).0.into(),
@@ -219,6 +279,37 @@ mod tests {
             1 | 2 << 10 | 3 << 20 | 3 << 30
         );
         assert_eq!(layout(8).decode(Number::Uint, 0b01), [1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn srgb_bytes_are_curved_but_for_the_fourth() {
+        let bytes = Layout::of_image(10).expect("a format");
+        let values = bytes.decode(Number::Srgb, 0x8080_ff00).map(f32::from_bits);
+        assert_eq!((values[0], values[1], values[3]), (0.0, 1.0, 128.0 / 255.0));
+        assert!((values[2] - 0.215_860_5).abs() < 1e-6);
+        assert_eq!(bytes.encode(Number::Srgb, values.map(f32::to_bits)), 0x8080_ff00);
+    }
+
+    #[test]
+    fn packed_image_formats_have_their_first_component_lowest() {
+        let packed = Layout::of_image(16).expect("a format");
+        assert_eq!(packed.bytes(), 2);
+        assert_eq!(packed.decode(Number::Uint, 0xf81f), [31, 0, 31, 1]);
+        assert_eq!(
+            Layout::of_image(17)
+                .expect("a format")
+                .decode(Number::Uint, 0x8001),
+            [1, 0, 0, 1]
+        );
+        assert_eq!((Layout::of_image(15), Layout::of_image(22)), (None, None));
+    }
+
+    #[test]
+    fn stores_go_backwards_through_selects() {
+        // Z, Y, X, W.
+        assert_eq!(component_sources(0xf2e), [Some(2), Some(1), Some(0), Some(3)]);
+        // The fourth channel shows the first component.
+        assert_eq!(component_sources(4 << 9), [Some(3), None, None, None]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! components to registers by the descriptor's destination selects. The d16 forms have two 16-bit components per
 //! register.
 
-use super::format::{Layout, Number};
+use super::format::{component_sources, Layout, Number};
 use super::guard::{self, Width};
 use super::level::{versions, Host};
 use super::mubuf::{addresses, bits, resource};
@@ -39,7 +39,7 @@ fn selected(select: u32, components: [u32; 4], one: u32) -> u32 {
 }
 
 /// A component as 16 bits.
-fn narrow(number: Number, value: u32) -> u32 {
+pub(super) fn narrow(number: Number, value: u32) -> u32 {
     if number.is_integer() {
         value & 0xffff
     } else {
@@ -48,7 +48,7 @@ fn narrow(number: Number, value: u32) -> u32 {
 }
 
 /// 16 bits as a component.
-fn widen(number: Number, value: u32) -> u32 {
+pub(super) fn widen(number: Number, value: u32) -> u32 {
     match number {
         Number::Uint => value & 0xffff,
         Number::Sint => i32::from(value as u16 as i16) as u32,
@@ -115,6 +115,15 @@ fn load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     Flow::Next
 }
 
+/// The components for channels: a store goes backwards through the selects, unless they select nothing at all.
+fn through_selects(word3: u32, channels: [u32; 4]) -> [u32; 4] {
+    let sources = component_sources(word3);
+    if sources == [None; 4] {
+        return channels;
+    }
+    sources.map(|source| source.map_or(0, |channel| channels[channel]))
+}
+
 /// A formatted store.
 #[inline(always)]
 fn store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
@@ -132,11 +141,7 @@ fn store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let mut elements = [0u128; 64];
     for (lane, element) in elements.iter_mut().enumerate() {
         let mut components = [0; 4];
-        for (c, component) in components
-            .iter_mut()
-            .enumerate()
-            .take(count.min(layout.components()))
-        {
+        for (c, component) in components.iter_mut().enumerate().take(count) {
             *component = if op.e & D16 != 0 {
                 let register = wave.row(op.b + c as u16 / 2).0[lane];
                 let high = c % 2 == 1 || op.e & HIGH != 0;
@@ -145,7 +150,7 @@ fn store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
                 wave.row(op.b + c as u16).0[lane]
             };
         }
-        *element = layout.encode(number, components);
+        *element = layout.encode(number, through_selects(resource.word3, components));
     }
     for byte in 0..bytes {
         let part: [u32; 64] = std::array::from_fn(|lane| (elements[lane] >> (8 * byte)) as u32 & 0xff);
@@ -196,6 +201,13 @@ mod tests {
         assert_eq!(fields("tbuffer_store_format_d16_xy"), Some(2 | D16));
         assert_eq!(fields("buffer_store_format_d16_hi_x"), Some(1 | D16 | HIGH));
         assert_eq!(fields("buffer_load_dword"), None);
+    }
+
+    #[test]
+    fn stores_go_backwards_through_selects() {
+        assert_eq!(through_selects(0xf2e, [1, 2, 3, 4]), [3, 2, 1, 4]);
+        assert_eq!(through_selects(0, [1, 2, 3, 4]), [1, 2, 3, 4]);
+        assert_eq!(through_selects(4, [1, 2, 3, 4]), [1, 0, 0, 0]);
     }
 
     #[test]

@@ -13,7 +13,8 @@ use super::op::{flag, Handler, Op, Versions};
 use super::slot::{self, SCALAR};
 use super::valu::{is_scalar, Shape, SHAPED};
 use super::{
-    ds, flat, flat_atomic, format_access, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p, vopc, wave_sync,
+    ds, flat, flat_atomic, format_access, image, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p, vopc,
+    wave_sync,
 };
 use crate::isa::{Family, Inst, Operand, Row, SlotKind};
 
@@ -97,7 +98,8 @@ pub fn is_implemented(row: &Row) -> bool {
         }
         Family::Mubuf => mubuf::handler(name, false).is_some() || format_access::handler(name).is_some(),
         Family::Mtbuf => format_access::handler(name).is_some(),
-        Family::Mimg | Family::Vintrp | Family::Exp => false,
+        Family::Mimg => image::handler(name).is_some(),
+        Family::Vintrp | Family::Exp => false,
     }
 }
 
@@ -119,7 +121,8 @@ pub(crate) fn lower(inst: &Inst, place: Place) -> Option<Lowered> {
         Family::Ds => data_share(inst, place)?,
         Family::Flat | Family::Global | Family::Scratch => by_address(inst, place)?,
         Family::Mubuf | Family::Mtbuf => buffer(inst, place)?,
-        Family::Mimg | Family::Vintrp | Family::Exp => return None,
+        Family::Mimg => texture(inst, place)?,
+        Family::Vintrp | Family::Exp => return None,
     };
     let scalar_families = [
         Family::Sop1,
@@ -373,6 +376,20 @@ fn buffer(inst: &Inst, place: Place) -> Option<Op> {
         b: codes[3],
         c: codes[2],
         e,
+        f: u32::from(codes[1] & 511),
+        ..blank(version(versions, place.level))
+    })
+}
+
+fn texture(inst: &Inst, place: Place) -> Option<Op> {
+    let (versions, name) = image::handler(inst.row.name)?;
+    let (codes, _) = sources(inst);
+    Some(Op {
+        x: image::payload(name, &inst.mods),
+        d: destination(inst.dst, inst.row),
+        a: codes[0],
+        b: codes[3],
+        c: codes[2],
         f: u32::from(codes[1] & 511),
         ..blank(version(versions, place.level))
     })

@@ -32,6 +32,7 @@ mod format_access;
 mod fp;
 mod group;
 pub(crate) mod guard;
+mod image;
 mod lane;
 mod launch;
 mod lds;
