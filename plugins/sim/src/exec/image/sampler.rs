@@ -181,14 +181,8 @@ impl Sampler {
         } else {
             let inside = match clamp {
                 Clamp::Wrap => coordinate - coordinate.floor(),
-                Clamp::Mirror => {
-                    let twice = coordinate - 2.0 * (coordinate * 0.5).floor();
-                    if twice > 1.0 {
-                        2.0 - twice
-                    } else {
-                        twice
-                    }
-                }
+                // Only brought near: the mirror is one of elements, so that the first element outside is the last one.
+                Clamp::Mirror => coordinate - 2.0 * (coordinate * 0.5).floor(),
                 _ => coordinate,
             };
             inside * count
