@@ -158,7 +158,7 @@ impl Passing for Launch<'_> {
 fn sampler(clamp: u32, elements: bool, linear: bool) -> Memory {
     let linear = u32::from(linear);
     Memory::of(&[
-        clamp * 0x49 | u32::from(elements) << 15,
+        (clamp * 0x49) | (u32::from(elements) << 15),
         0xfff << 12,
         linear << 20 | linear << 22,
         0u32,
@@ -555,7 +555,7 @@ fn a_mask_packs_registers_and_halves() {
     assert_eq!(found[19][..3], [3 | 200 << 16, 3, 9]);
     let found = run("image_load_pck v20, v[1:2], s[16:23] dmask:0x1 unorm").expect("as above");
     assert_eq!(found[19][..2], [0x03c8_0203, 9]);
-    let narrow = |lane: u32| [lane % 8 | (lane / 8) << 16, 0, 0, 0, 9, 9, 9, 9];
+    let narrow = |lane: u32| [(lane % 8) | ((lane / 8) << 16), 0, 0, 0, 9, 9, 9, 9];
     let text = "image_load v[20:23], v1, s[16:23] dmask:0xf unorm a16";
     let found = by_hand(text, &image.memory, descriptor(&image), NEAREST, narrow).expect("as above");
     assert_eq!(found[19][..4], [3, 2, 200, 3]);
@@ -626,7 +626,7 @@ fn a_gather_goes_around_the_footprint() {
 fn comparisons_are_blended_and_offsets_are_in_elements() {
     let image = ramp(PLANE, [8, 8, 1]);
     let words = |reference: f32, x: f32, y: f32| [reference, x, y].map(f32::to_bits);
-    let linear_less = [2 * 0x49 | 1 << 12 | 1 << 15, 0xfff << 12, 5 << 20, 0];
+    let linear_less = [NEAREST[0] | 1 << 12 | 1 << 15, 0xfff << 12, 5 << 20, 0];
     let text = "image_sample_c_lz v20, v[1:3], s[16:23], s[24:27] dmask:0x1";
     let Some(found) = by_hand(text, &image.memory, descriptor(&image), linear_less, |_| {
         // A quarter of the way from column 2 to column 3, between the middles of rows 4 and 5.
