@@ -435,6 +435,44 @@ static void asked(void)
     drop_image(layers);
 }
 
+/* The hardware's words of an image, given back as another API would, over other memory. */
+static void adopted(void)
+{
+    enum { W = 20, H = 6 };
+    hsa_ext_image_descriptor_t descriptor = described(HSA_EXT_IMAGE_GEOMETRY_2D, W, H, 0, 0, RGBA8);
+    struct image made = new_image(descriptor);
+    uint32_t chip = 0, words[10] = { 1 };
+    CHECK_OK(hsa_agent_get_info(device, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_CHIP_ID, &chip));
+    words[1] = 0x1002u << 16 | chip;
+    memcpy(words + 2, (const void *)(uintptr_t)made.handle.handle, 32);
+    /* Where it is comes from the call. */
+    words[2] = 0;
+    words[3] &= ~0xffu;
+    uint8_t *data = shared_alloc(4096 + 256 * H);
+    for (int i = 0; i < 256 * H; i++)
+        data[i] = noise((uint32_t)i);
+    const hsa_amd_image_descriptor_t *theirs = (const void *)words;
+    hsa_ext_image_t image = { 0 };
+    NEED_OK(hsa_amd_image_create(device, &descriptor, theirs, data, HSA_ACCESS_PERMISSION_RO, &image));
+    float *out = shared_alloc(W * H * 16);
+    launch("load_2d", W * H, image.handle, (uint64_t)(uintptr_t)out, 0, 0);
+    int wrong = 0;
+    for (int i = 0; i < W * H * 4; i++)
+        wrong += out[i] != (float)(data[i / (4 * W) * 256 + i % (4 * W)] / 255.0);
+    CHECK(wrong == 0, "%d channels", wrong);
+    CHECK_OK(hsa_ext_image_destroy(device, image));
+    words[0] = 2;
+    CHECK_STATUS(hsa_amd_image_create(device, &descriptor, theirs, data, HSA_ACCESS_PERMISSION_RO, &image),
+                 (hsa_status_t)HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED);
+    words[0] = 1;
+    words[1]++;
+    CHECK_STATUS(hsa_amd_image_create(device, &descriptor, theirs, data, HSA_ACCESS_PERMISSION_RO, &image),
+                 (hsa_status_t)HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED);
+    CHECK_OK(hsa_amd_memory_pool_free(data));
+    CHECK_OK(hsa_amd_memory_pool_free(out));
+    drop_image(made);
+}
+
 int main(int argc, char **argv)
 {
     NEED(argc == 2);
@@ -451,6 +489,7 @@ int main(int argc, char **argv)
         sampled();
         stored();
         asked();
+        adopted();
         unload_module(&module);
     }
     CHECK_OK(hsa_queue_destroy(queue));
