@@ -157,25 +157,13 @@ fn direct_host_access(agent: &Agent) -> bool {
 
 /// Bytes that can still be allocated.
 fn available(runtime: &Runtime, agent: &Agent) -> Result<u64> {
-    let Some(device) = agent.device() else {
-        // SAFETY: takes a number and answers a number.
-        let pages = unsafe { libc::sysconf(libc::_SC_AVPHYS_PAGES) };
-        let page = hansa_core::memory::host::page_bytes() as u64;
-        return Ok(u64::try_from(pages).unwrap_or(0).saturating_mul(page));
-    };
-    let place = device.reference;
-    match runtime.drivers[place.driver].object.available(place.node) {
-        Ok(bytes) => Ok(bytes),
-        Err(error) if error.code == hansa_plugin_api::ErrorCode::NOT_SUPPORTED => {
-            let free = |&region: &usize| {
-                let whole = &runtime.regions[region];
-                let bytes = if whole.can_allocate() { whole.bytes } else { 0 };
-                bytes.saturating_sub(runtime.memory.bytes_in(region))
-            };
-            Ok(agent.regions.iter().map(free).sum())
-        }
-        Err(error) => Err(error.into()),
+    if let Some(bytes) = runtime.available(agent)? {
+        return Ok(bytes);
     }
+    // SAFETY: takes a number and answers a number.
+    let pages = unsafe { libc::sysconf(libc::_SC_AVPHYS_PAGES) };
+    let page = hansa_core::memory::host::page_bytes() as u64;
+    Ok(u64::try_from(pages).unwrap_or(0).saturating_mul(page))
 }
 
 fn memory_properties(agent: &Agent) -> [u8; 8] {

@@ -50,7 +50,9 @@ entry! {
                 value.set(all_gpus(&runtime, |_, groups| groups.contains(DriverGroups::SHARING)));
             }
             Info::AMD_VIRTUAL_MEM_API_SUPPORTED => {
-                value.set(all_gpus(&runtime, |_, groups| groups.contains(DriverGroups::VIRTUAL_MEMORY)));
+                let gpus = (0..runtime.agents.len()).filter(|&agent| runtime.agents[agent].is_gpu());
+                let apart: Vec<bool> = gpus.map(|agent| runtime.has_memory_apart(agent)).collect();
+                value.set(!apart.is_empty() && apart.into_iter().all(|apart| apart));
             }
             Info::AMD_XNACK_ENABLED => {
                 value.set(all_gpus(&runtime, |caps, _| caps.contains(AgentCaps::XNACK)));

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod arena;
+mod available;
 pub mod file;
 pub mod host;
 pub mod interop;

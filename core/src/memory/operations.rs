@@ -75,6 +75,7 @@ impl Runtime {
                 bank,
                 host_visible,
             } => {
+                self.leave_room(driver, node, whole)?;
                 let request = api::AllocRequest {
                     node,
                     bank,

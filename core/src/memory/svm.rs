@@ -400,7 +400,7 @@ impl Runtime {
 
 /// What an agent may do with pages that nobody spoke of.
 fn default_access(agent: &Agent) -> Access {
-    if agent.is_cpu() {
+    if agent.is_cpu() || agent.can(api::AgentCaps::PAGEABLE_ACCESS) {
         Access::InPlace
     } else if agent.can(api::AgentCaps::XNACK) {
         Access::ByMoving

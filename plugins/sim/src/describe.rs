@@ -24,7 +24,11 @@ const QUEUE_PACKETS: [u32; 2] = [64, 131_072];
 /// Describes the devices of a configuration.
 pub(crate) fn system(config: &Config) -> SystemDescription {
     SystemDescription {
-        groups: DriverGroups::MEMORY | DriverGroups::QUEUES | DriverGroups::COPY | DriverGroups::SHARING,
+        groups: DriverGroups::MEMORY
+            | DriverGroups::QUEUES
+            | DriverGroups::COPY
+            | DriverGroups::SHARING
+            | DriverGroups::SVM,
         nodes: (0..config.devices).map(|index| node(config, index)).collect(),
         links: links(config.devices),
         hidden: RVec::new(),
@@ -38,6 +42,7 @@ fn node(config: &Config, index: u32) -> NodeDescription {
         | AgentCaps::HOST_VISIBLE_MEMORY
         | AgentCaps::COOPERATIVE
         | AgentCaps::IMAGES
+        | AgentCaps::SVM
         | AgentCaps::SOFTWARE;
     caps.set(AgentCaps::PAGEABLE_ACCESS, config.hmm);
     caps.set(AgentCaps::SRAM_ECC, chip.sram_ecc);

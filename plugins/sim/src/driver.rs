@@ -8,10 +8,11 @@ use crate::exec::guard;
 use crate::memory::Memory;
 use crate::queue::Queue;
 use crate::sched::Pool;
+use crate::svm::Svm;
 use hansa_plugin_api::{
     AllocFlags, AllocRequest, Allocation, ClockCounters, CopyRequest, Driver, Error, ErrorCode, ExportKind,
     HostMemoryRequest, HostRef, ImportRequest, MapRequest, MemoryHandle, QueueInfo, QueueKind, QueueRequest,
-    QueueUpdate, RSlice, Result, ScratchRequest, SharedHandle, SystemDescription,
+    QueueUpdate, RSlice, Result, ScratchRequest, SharedHandle, SvmAttribute, SystemDescription,
 };
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -50,6 +51,7 @@ pub(crate) struct Inner {
     devices: Vec<Arc<Device>>,
     memory: Memory,
     pool: Arc<Pool>,
+    svm: Svm,
     queues: Mutex<HashMap<u64, Arc<Queue>>>,
     next_queue: AtomicU64,
     /// Whether this process is a child of the one that made it.
@@ -66,6 +68,7 @@ impl SimDriver {
             host,
             memory: Memory::new(devices.clone(), config.memory),
             pool: Arc::new(Pool::new(host, threads, waves)),
+            svm: Svm::default(),
             queues: Mutex::default(),
             next_queue: AtomicU64::new(1),
             forked: AtomicBool::new(false),
@@ -195,6 +198,14 @@ impl Driver for SimDriver {
         nodes.sort_unstable();
         nodes.dedup();
         self.memory.import(request, &nodes)
+    }
+
+    fn svm_set(&self, address: u64, bytes: u64, attributes: RSlice<'_, SvmAttribute>) -> Result<()> {
+        for attribute in attributes {
+            self.nodes(attribute.nodes.as_rslice())?;
+        }
+        let end = address.saturating_add(bytes);
+        self.svm.set(&self.devices, (address, end), attributes.as_slice())
     }
 
     fn create_queue(&self, request: &QueueRequest) -> Result<QueueInfo> {

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `plugin`, `driver`, `config` | the contract's side |
 //! | `chip`, `describe` | what the device says of itself |
-//! | `memory`, `space`, `pages`, `buffer` | who sees which memory, and sharing it |
+//! | `memory`, `space`, `pages`, `buffer`, `svm` | who sees which memory, and sharing it |
 //! | `queue` | packets, barriers, signals, errors |
 //! | `sched` | threads and work-groups |
 //! | `engine` | the door to the execution engine |
@@ -33,5 +33,6 @@ mod queue;
 mod sched;
 mod shared;
 mod space;
+mod svm;
 
 pub use plugin::SimPlugin;

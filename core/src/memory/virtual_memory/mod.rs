@@ -15,6 +15,7 @@ mod reserve;
 
 pub use physical::Properties;
 
+use super::available::Taken;
 use crate::handle::{Kind, Table};
 use map::Mapping;
 use parking_lot::Mutex;
@@ -26,6 +27,8 @@ use std::collections::BTreeMap;
 pub struct VirtualMemory {
     /// Reserved ranges, by their first address.
     reservations: Mutex<BTreeMap<u64, Reservation>>,
+    /// What memory files take of devices.
+    pub(super) taken: Taken,
     /// Memory without an address that the program holds.
     memories: Table<Physical>,
 }
@@ -34,6 +37,7 @@ impl Default for VirtualMemory {
     fn default() -> Self {
         Self {
             reservations: Mutex::default(),
+            taken: Taken::default(),
             memories: Table::new(Kind::VirtualMemory),
         }
     }

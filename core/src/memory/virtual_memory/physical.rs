@@ -42,6 +42,8 @@ pub(super) struct Physical {
     kind: u32,
     /// Flags of the call that made it.
     pub(super) flags: u32,
+    /// Whether it counts as memory of the region's device: it was made here.
+    counts: bool,
     /// The program's handle and how often it holds it.
     held: Mutex<(u64, u32)>,
     runtime: Weak<Runtime>,
@@ -49,9 +51,14 @@ pub(super) struct Physical {
 
 impl Drop for Physical {
     fn drop(&mut self) {
-        if let (Backing::Driver { driver, handle }, Some(runtime)) = (&self.backing, self.runtime.upgrade()) {
+        let Some(runtime) = self.runtime.upgrade() else {
+            return;
+        };
+        match &self.backing {
             // As for every `free`: a driver that cannot has lost its device.
-            let _ = runtime.drivers[*driver].object.free(*handle);
+            Backing::Driver { driver, handle } => drop(runtime.drivers[*driver].object.free(*handle)),
+            Backing::File(_) if self.counts => runtime.give_back_to(self.region, self.bytes),
+            Backing::File(_) => {}
         }
     }
 }
@@ -87,8 +94,8 @@ impl Runtime {
         backing: Backing,
         bytes: u64,
         region: usize,
-        kind: u32,
-        flags: u32,
+        (kind, flags): (u32, u32),
+        counts: bool,
     ) -> Result<u64> {
         self.hold(&Arc::new(Physical {
             backing,
@@ -96,6 +103,7 @@ impl Runtime {
             region,
             kind,
             flags,
+            counts,
             held: Mutex::new((0, 0)),
             runtime: Arc::downgrade(self),
         }))
@@ -155,14 +163,29 @@ impl Runtime {
                     "the device's driver has no virtual memory",
                 ));
             }
-            _ => Backing::File(MemoryFile::new(&self.file_name(region, kind, flags), bytes)?),
+            _ => {
+                let file = MemoryFile::new(&self.file_name(region, kind, flags), bytes)?;
+                self.take_from(region, bytes)?;
+                Backing::File(file)
+            }
         };
-        self.hold_new(backing, bytes, region, kind, flags)
+        let counts = matches!(backing, Backing::File(_));
+        self.hold_new(backing, bytes, region, (kind, flags), counts)
     }
 
     pub(super) fn has_virtual_memory(&self, driver: usize) -> bool {
         let groups = self.drivers[driver].description.groups;
         groups.contains(api::DriverGroups::VIRTUAL_MEMORY)
+    }
+
+    /// Whether addresses and memory of a device can be had apart.
+    #[must_use]
+    pub fn has_memory_apart(&self, agent: usize) -> bool {
+        let agent = &self.agents[agent];
+        let by_driver = agent
+            .device()
+            .is_some_and(|device| self.has_virtual_memory(device.reference.driver));
+        by_driver || agent.regions.iter().any(|&region| self.is_on_host(region))
     }
 
     /// Whether a region's memory is the host's, which its device uses at the host's addresses.
@@ -290,7 +313,7 @@ impl Runtime {
             .and_then(|name| self.of_file_name(&name));
         if let (Some(file), Some((region, kind, flags))) = (file, known) {
             let bytes = file.bytes();
-            return self.hold_new(Backing::File(file), bytes, region, kind, flags);
+            return self.hold_new(Backing::File(file), bytes, region, (kind, flags), false);
         }
         self.import_with_drivers(name_of(descriptor, 0))?
             .ok_or_else(foreign)
@@ -316,7 +339,9 @@ impl Runtime {
                         driver,
                         handle: given.handle,
                     };
-                    return self.hold_new(backing, given.bytes, region, 0, 0).map(Some);
+                    return self
+                        .hold_new(backing, given.bytes, region, (0, 0), false)
+                        .map(Some);
                 }
                 Err(error) if error.code == api::ErrorCode::OUT_OF_RESOURCES => {
                     return Err(out_of_memory(error));
