@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use rustix::mm::{madvise, mmap_anonymous, mprotect, munmap, Advice, MapFlags, MprotectFlags, ProtFlags};
 
-/// Allocations of this size and more ask for huge pages when the configuration wants them.
+/// Allocations of this size and more ask for huge pages when the configuration wants them, and have guard pages.
 const HUGE: usize = 2 << 20;
 
 /// Bytes of a page.
@@ -24,8 +24,11 @@ pub fn whole_pages(bytes: usize) -> Option<usize> {
 pub struct HostOptions {
     /// Asks for huge pages where they fit.
     pub huge_pages: bool,
-    /// Leaves an inaccessible page at either end.
+    /// Leaves an inaccessible page at either end of large allocations.
     pub guard_pages: bool,
+    /// And of small ones. A process can have 65,530 mappings as Linux comes, which small allocations side by side share
+    /// and guard pages part.
+    pub guard_small: bool,
     /// Code may run from it.
     pub executable: bool,
 }
@@ -50,7 +53,8 @@ impl Pages {
     pub fn map(bytes: usize, alignment: usize, options: HostOptions) -> Result<Self> {
         let gone = || Error::OutOfResources("host memory");
         let page = page_bytes();
-        let guard = if options.guard_pages { page } else { 0 };
+        let has_guard = options.guard_pages && (options.guard_small || bytes >= HUGE);
+        let guard = if has_guard { page } else { 0 };
         let alignment = if options.huge_pages && bytes >= HUGE {
             alignment.max(HUGE)
         } else {
@@ -113,4 +117,47 @@ impl Pages {
 /// A pointer to an address that was exposed when it was mapped.
 fn pointer(address: usize) -> *mut std::ffi::c_void {
     std::ptr::with_exposed_provenance_mut(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the process may touch an address.
+    fn is_there(address: usize) -> bool {
+        let mut seen = 0_u8;
+        // SAFETY: asks the kernel for one page's state, and gives it room for the answer.
+        let mapped = unsafe { libc::mincore(pointer(address), 1, &raw mut seen) } == 0;
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let open = maps.lines().any(|line| {
+            let range = line.split(' ').next().and_then(|range| range.split_once('-'));
+            let of = |text: &str| usize::from_str_radix(text, 16).unwrap_or(0);
+            let inside = range.is_some_and(|(start, end)| (of(start)..of(end)).contains(&address));
+            inside && line.contains(" rw")
+        });
+        mapped && open
+    }
+
+    #[test]
+    fn large_allocations_have_guard_pages_and_small_ones_on_request() {
+        let usual = HostOptions {
+            guard_pages: true,
+            ..HostOptions::default()
+        };
+        let all = HostOptions {
+            guard_small: true,
+            ..usual
+        };
+        let page = page_bytes();
+        for (bytes, options, guarded) in [(HUGE, usual, true), (page, all, true), (page, usual, false)] {
+            let pages = Pages::map(bytes, page, options).unwrap();
+            assert!(is_there(pages.address) && is_there(pages.address + bytes - 1));
+            assert_eq!(pages.outer_bytes > pages.bytes, guarded);
+            if guarded {
+                assert!(!is_there(pages.address - 1) && !is_there(pages.address + bytes));
+            }
+            // SAFETY: nothing uses them.
+            unsafe { pages.unmap() };
+        }
+    }
 }

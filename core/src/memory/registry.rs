@@ -166,6 +166,19 @@ impl Registry {
         covering(&self.by_base.read(), address).or_else(|| self.find_locked(address))
     }
 
+    /// Looks at the allocation that an address lies in, as [`Registry::find`] has it, without taking hold of it.
+    pub fn look<R>(&self, address: u64, look: impl FnOnce(&Allocation) -> R) -> Option<R> {
+        let by_base = self.by_base.read();
+        if let Some((_, allocation)) = by_base.range(..=address).next_back() {
+            if allocation.contains(address) {
+                return Some(look(allocation));
+            }
+        }
+        drop(by_base);
+        let locked = self.locked.read();
+        locked.around(address).map(|allocation| look(allocation))
+    }
+
     /// The locked memory that an address lies in, the host's or the devices'.
     pub fn find_locked(&self, address: u64) -> Option<Arc<Allocation>> {
         self.locked.read().around(address).cloned()

@@ -6,7 +6,7 @@ use super::host::{PluginHost, RuntimeCell};
 use super::links::{Link, Links};
 use super::{DriverSlot, Extensions, Runtime};
 use crate::agent::{Agent, AgentKind, Cache, Device, DeviceRef};
-use crate::config::{Config, Inputs, Warning};
+use crate::config::{Config, Inputs, Origin, Warning};
 use crate::dma::Dma;
 use crate::error::{Error, Result};
 use crate::loader::Isa;
@@ -107,9 +107,12 @@ fn assemble(
     config.warnings.extend(warnings);
     machine.add_devices(&mut drivers, chosen);
     machine.connect_host_nodes();
+    let guard_pages = &config.settings.memory.svm_guard_pages;
     let host_options = HostOptions {
         huge_pages: config.settings.memory.use_huge_pages.value,
-        guard_pages: config.settings.memory.svm_guard_pages.value,
+        guard_pages: guard_pages.value,
+        // Only for whoever asks for them.
+        guard_small: guard_pages.origin != Origin::Default,
         executable: false,
     };
     Arc::new(Runtime {

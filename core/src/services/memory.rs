@@ -2,7 +2,7 @@
 
 use super::{agents_or_all, Group};
 use crate::error::{Error, Result};
-use crate::memory::registry::{AllocationKind, FreeCallback, Origin};
+use crate::memory::registry::{Allocation, AllocationKind, FreeCallback, Origin};
 use crate::memory::Reach;
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
@@ -164,49 +164,21 @@ impl api::MemoryServices for Memory {
 
     fn pointer_info(&self, address: u64, with_agents: bool) -> api::Result<api::PointerInfo> {
         let runtime = self.0.runtime()?;
-        let Some(allocation) = runtime.memory.find(address) else {
-            let reserved = |(base, bytes)| api::PointerInfo {
-                kind: pointer::RESERVED,
-                agent_base: base,
-                bytes,
-                ..api::PointerInfo::default()
-            };
-            return Ok(runtime
+        let found = runtime
+            .memory
+            .look(address, |allocation| info_of(&runtime, allocation, with_agents));
+        let reserved = |(base, bytes)| api::PointerInfo {
+            kind: pointer::RESERVED,
+            agent_base: base,
+            bytes,
+            ..api::PointerInfo::default()
+        };
+        Ok(found.unwrap_or_else(|| {
+            runtime
                 .reservation_around(address)
                 .map(reserved)
-                .unwrap_or_default());
-        };
-        let region = &runtime.regions[allocation.region];
-        let kind = match allocation.kind {
-            AllocationKind::Host(_) | AllocationKind::Device { .. } => pointer::HSA,
-            AllocationKind::Locked => pointer::LOCKED,
-            AllocationKind::Imported { origin, .. } => match origin {
-                Origin::Process => pointer::IPC,
-                Origin::Buffer => pointer::GRAPHICS,
-            },
-            AllocationKind::Virtual => pointer::VIRTUAL,
-        };
-        let mut agents = api::RVec::new();
-        if with_agents {
-            agents.extend(
-                runtime
-                    .who_sees(&allocation)
-                    .into_iter()
-                    .map(|agent| runtime.agent_handle(agent)),
-            );
-        }
-        Ok(api::PointerInfo {
-            kind,
-            global_flags: region.flags.bits(),
-            agent_base: allocation.base,
-            host_base: allocation.host_base,
-            bytes: allocation.bytes,
-            user_data: allocation.user_data.load(Ordering::Relaxed),
-            owner: runtime.agent_handle(region.agent),
-            alloc_flags: (allocation.flags >> 2) & 1 | (allocation.flags & 2),
-            registered: kind == pointer::HSA || !allocation.registrations.is_empty(),
-            agents,
-        })
+                .unwrap_or_default()
+        }))
     }
 
     fn set_user_data(&self, address: u64, data: u64) -> api::Result<()> {
@@ -234,5 +206,36 @@ impl api::MemoryServices for Memory {
             .0
             .runtime()?
             .remove_free_callback(address, callback.function as usize)?)
+    }
+}
+
+/// What an allocation is, as programs are told.
+fn info_of(runtime: &Runtime, allocation: &Allocation, with_agents: bool) -> api::PointerInfo {
+    let region = &runtime.regions[allocation.region];
+    let kind = match allocation.kind {
+        AllocationKind::Host(_) | AllocationKind::Device { .. } => pointer::HSA,
+        AllocationKind::Locked => pointer::LOCKED,
+        AllocationKind::Imported { origin, .. } => match origin {
+            Origin::Process => pointer::IPC,
+            Origin::Buffer => pointer::GRAPHICS,
+        },
+        AllocationKind::Virtual => pointer::VIRTUAL,
+    };
+    let mut agents = api::RVec::new();
+    if with_agents {
+        let seen_by = runtime.who_sees(allocation).into_iter();
+        agents.extend(seen_by.map(|agent| runtime.agent_handle(agent)));
+    }
+    api::PointerInfo {
+        kind,
+        global_flags: region.flags.bits(),
+        agent_base: allocation.base,
+        host_base: allocation.host_base,
+        bytes: allocation.bytes,
+        user_data: allocation.user_data.load(Ordering::Relaxed),
+        owner: runtime.agent_handle(region.agent),
+        alloc_flags: (allocation.flags >> 2) & 1 | (allocation.flags & 2),
+        registered: kind == pointer::HSA || !allocation.registrations.is_empty(),
+        agents,
     }
 }

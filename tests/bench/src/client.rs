@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct Client {
     /// The functions.
     pub core: CoreApiTable,
-    _library: Library,
+    library: Library,
 }
 
 /// What went wrong: the function and its status.
@@ -98,10 +98,22 @@ impl Client {
         let library =
             unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| e.to_string())?;
         let core = hansa_plugin_api::for_each_core_api!(core_table[library]);
-        Ok(Self {
-            core,
-            _library: library,
-        })
+        Ok(Self { core, library })
+    }
+
+    /// A further function that the library exports.
+    ///
+    /// # Errors
+    ///
+    /// The name, when there is no such function.
+    ///
+    /// # Safety
+    ///
+    /// `T` is the type of a pointer to the function.
+    pub(crate) unsafe fn function<T: Copy>(&self, name: &std::ffi::CStr) -> Result<T> {
+        // SAFETY: the caller vouches for the type.
+        let symbol = unsafe { self.library.get::<T>(name.to_bytes_with_nul()) };
+        symbol.map(|symbol| *symbol).map_err(|e| e.to_string())
     }
 
     /// All agents.

@@ -13,6 +13,7 @@ pub mod kernels;
 mod baseline;
 mod calls;
 mod device;
+mod memory;
 mod report;
 
 pub use report::run;

@@ -1,7 +1,7 @@
 //! The table: what this machine measures, beside what it is compared with.
 
 use crate::client::{Client, Result};
-use crate::{calls, device};
+use crate::{calls, device, memory};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -81,6 +81,7 @@ pub fn run(library: &Path, demo: &[&str], json: bool) -> Result<()> {
     let client = Client::load(library)?;
     let mut rows = calls::life(&client)?;
     rows.extend(calls::operations(&client)?);
+    rows.extend(memory::pools(&client)?);
     rows.extend(device::latency(&client)?);
     rows.extend(device::copies(&client)?);
     rows.push(device::memory(demo)?);

@@ -331,6 +331,34 @@ static hsa_amd_pointer_info_t info_of(const void *pointer)
     return info;
 }
 
+/* A program that knows less of the structure, or more, gets the members that it has room for and nothing beyond. */
+static void info_of_every_size(const void *pointer)
+{
+    static const uint32_t sizes[] = { 4, 8, 15, 16, 24, 32, 40, 48, 52, 56, 60, 64, 100, 200 };
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        union {
+            unsigned char bytes[256];
+            hsa_amd_pointer_info_t info;
+        } room;
+        memset(room.bytes, 0xee, sizeof room);
+        room.info.size = sizes[s];
+        CHECK_OK(hsa_amd_pointer_info(pointer, &room.info, NULL, NULL, NULL));
+        uint32_t known = room.info.size, changed = 0;
+        CHECK(known <= sizes[s] && known <= 64 && (known == sizes[s] || known == 64), "%u of %u bytes", known, sizes[s]);
+        for (uint32_t i = sizes[s]; i < sizeof room; i++)
+            changed += room.bytes[i] != 0xee;
+        CHECK(changed == 0, "%u bytes behind %u were written", changed, sizes[s]);
+        if (sizes[s] >= 8)
+            CHECK(room.info.type == HSA_EXT_POINTER_TYPE_HSA, "type %d with %u bytes", room.info.type, sizes[s]);
+        if (sizes[s] >= 32)
+            CHECK(room.info.sizeInBytes == 65536, "%zu bytes with %u", room.info.sizeInBytes, sizes[s]);
+    }
+    hsa_amd_pointer_info_t none = { .size = 0 };
+    CHECK_STATUS(hsa_amd_pointer_info(pointer, &none, NULL, NULL, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_pointer_info(NULL, &none, NULL, NULL, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_pointer_info(pointer, NULL, NULL, NULL, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+}
+
 /* How many agents an address's memory was given to, and the first of them. */
 static uint32_t agents_of(const void *pointer, hsa_agent_t *first)
 {
@@ -385,6 +413,8 @@ static void pointer_infos(void)
     CHECK_OK(hsa_amd_pointer_info_set_userdata(fine, &info));
     CHECK(info_of(fine + 8).userData == &info, "the user's data is lost");
 
+    info_of_every_size(fine + 9);
+
     /* The agents that were given it, and the device that owns it; the host needs no permission and is never listed. */
     CHECK(only_gpu_has(fine), "the GPU alone was given the memory");
     CHECK(only_gpu_has(vram), "the GPU alone has its memory");
@@ -420,6 +450,20 @@ static void deallocation_callbacks(void)
     CHECK_OK(hsa_amd_deregister_deallocation_callback(memory, on_free));
     CHECK_OK(hsa_amd_memory_pool_free(memory));
     CHECK(never == NULL, "called after it was taken back");
+
+    /* Several functions, also for addresses inside, each for itself; freeing what failed to be freed calls nobody. */
+    void *first = NULL, *second = NULL;
+    char *vram = pool_alloc(gpu->coarse, 8192);
+    CHECK_OK(hsa_amd_register_deallocation_callback(vram, on_free, &first));
+    CHECK_OK(hsa_amd_register_deallocation_callback(vram + 100, on_free, &second));
+    CHECK_STATUS(hsa_amd_memory_pool_free(vram + 4096), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+    CHECK(first == NULL && second == NULL, "called before it was freed");
+    CHECK_OK(hsa_amd_memory_pool_free(vram));
+    CHECK(first == vram && second == vram + 100, "%p and %p instead of %p", first, second, (void *)vram);
+    CHECK_STATUS(hsa_amd_register_deallocation_callback(vram, on_free, &first), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+    CHECK_STATUS(hsa_amd_register_deallocation_callback(&first, on_free, &first), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+    CHECK_STATUS(hsa_amd_register_deallocation_callback(NULL, on_free, &first), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_deregister_deallocation_callback(vram, on_free), HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
 /* ---- many ---- */

@@ -146,7 +146,7 @@ static void prefetches(void)
     CHECK_STATUS(hsa_amd_svm_prefetch_async(NULL, BYTES, gpu->handle, 0, NULL, done), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_svm_prefetch_async(memory, 0, gpu->handle, 0, NULL, done), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_svm_prefetch_async(memory, BYTES, gpu->handle, 1, NULL, done), HSA_STATUS_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(hsa_amd_svm_prefetch_async(memory, BYTES, gpu->handle, 1, &(hsa_signal_t){ 0 }, done), HSA_STATUS_ERROR_INVALID_SIGNAL);
+    CHECK_STATUS(hsa_amd_svm_prefetch_async(memory, BYTES, gpu->handle, 1, &(hsa_signal_t){ 8 }, done), HSA_STATUS_ERROR_INVALID_SIGNAL);
     CHECK_OK(hsa_signal_destroy(gate));
     CHECK_OK(hsa_signal_destroy(done));
     munmap(memory, BYTES);

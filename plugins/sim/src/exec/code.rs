@@ -227,12 +227,26 @@ impl CodeCache {
     /// Forgets code in a range. To be called when memory that may hold code is written, freed or unmapped;
     /// dispatches that start afterwards decode anew.
     pub fn invalidate(&self, start: u64, bytes: u64) {
-        let mut chunks = self.by_base.write();
-        let before = chunks.len();
         let end = start.saturating_add(bytes);
         // An instruction may reach into the next chunk.
-        chunks.retain(|base, _| base.saturating_add(CHUNK_BYTES + LONGEST as u64) <= start || *base >= end);
-        if chunks.len() != before {
+        let first = start
+            .saturating_sub(CHUNK_BYTES + LONGEST as u64 - 1)
+            .next_multiple_of(CHUNK_BYTES);
+        let touched = end.saturating_sub(first).div_ceil(CHUNK_BYTES);
+        let chunks = self.by_base.read();
+        let found = if touched < chunks.len() as u64 {
+            (first..end)
+                .step_by(CHUNK_BYTES as usize)
+                .any(|base| chunks.contains_key(&base))
+        } else {
+            chunks.keys().any(|base| (first..end).contains(base))
+        };
+        drop(chunks);
+        // Memory without code is freed and written all the time, and nobody has to wait for that.
+        if found {
+            self.by_base
+                .write()
+                .retain(|base, _| !(first..end).contains(base));
             self.version.fetch_add(1, Ordering::Release);
         }
     }

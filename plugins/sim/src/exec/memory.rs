@@ -118,19 +118,35 @@ impl AddressSpace {
         let tail = touched.last().filter(|mapping| mapping.end > end);
         let mut new = Vec::with_capacity(table.len() + 2);
         new.extend_from_slice(&table[..first]);
-        new.extend(head.map(|mapping| Mapping {
+        let head = head.map(|mapping| Mapping {
             end: start,
             ..*mapping
-        }));
-        new.extend(access.map(|access| Mapping { start, end, access }));
-        new.extend(tail.map(|mapping| Mapping {
+        });
+        let middle = access.map(|access| Mapping { start, end, access });
+        let tail = tail.map(|mapping| Mapping {
             start: end,
             ..*mapping
-        }));
-        new.extend_from_slice(&table[last..]);
+        });
+        for mapping in [head, middle, tail].into_iter().flatten() {
+            add(&mut new, mapping);
+        }
+        let mut rest = table[last..].iter();
+        if let Some(next) = rest.next() {
+            add(&mut new, *next);
+        }
+        new.extend_from_slice(rest.as_slice());
         *table = new.into();
         // Released by the lock's release as well, but readers look at the version without the lock.
         self.version.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Adds a mapping at the end, as a part of the last one where that goes on alike: a program's many small allocations lie
+/// side by side, and the table stays short.
+fn add(table: &mut Vec<Mapping>, mapping: Mapping) {
+    match table.last_mut() {
+        Some(last) if last.end == mapping.start && last.access == mapping.access => last.end = mapping.end,
+        _ => table.push(mapping),
     }
 }
 
@@ -247,6 +263,22 @@ mod tests {
         assert_eq!(space.find(0x17ff).map(|mapping| mapping.end), Some(0x1800));
         assert_eq!(space.find(0x2800).map(|mapping| mapping.start), Some(0x2800));
         assert_eq!(space.find(0x4000), None);
+    }
+
+    #[test]
+    fn neighbours_that_are_alike_are_one() {
+        let space = AddressSpace::new();
+        for page in [1, 4, 2, 0, 3] {
+            space.map(page << 12, 1 << 12, Access::READ_WRITE);
+        }
+        space.map(5 << 12, 1 << 12, Access::READ);
+        let ends: Vec<u64> = space.mappings().iter().map(|mapping| mapping.end >> 12).collect();
+        assert_eq!(ends, [5, 6]);
+        space.unmap(2 << 12, 1 << 12);
+        assert_eq!(space.mappings().len(), 3);
+        assert_eq!(space.find(2 << 12), None);
+        space.map(2 << 12, 1 << 12, Access::READ_WRITE);
+        assert_eq!(space.mappings().len(), 2);
     }
 
     #[test]
