@@ -125,17 +125,13 @@ mod tests {
 
     /// Whether the process may touch an address.
     fn is_there(address: usize) -> bool {
-        let mut seen = 0_u8;
-        // SAFETY: asks the kernel for one page's state, and gives it room for the answer.
-        let mapped = unsafe { libc::mincore(pointer(address), 1, &raw mut seen) } == 0;
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        let open = maps.lines().any(|line| {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        maps.lines().any(|line| {
             let range = line.split(' ').next().and_then(|range| range.split_once('-'));
-            let of = |text: &str| usize::from_str_radix(text, 16).unwrap_or(0);
+            let of = |text: &str| usize::from_str_radix(text, 16).unwrap();
             let inside = range.is_some_and(|(start, end)| (of(start)..of(end)).contains(&address));
             inside && line.contains(" rw")
-        });
-        mapped && open
+        })
     }
 
     #[test]
