@@ -63,13 +63,21 @@ macro_rules! function {
     };
 }
 
+/// The version of a table that is not there.
+pub(crate) const NO_VERSION: ApiTableVersion = ApiTableVersion {
+    major_id: 0,
+    minor_id: 0,
+    step_id: 0,
+    reserved: 0,
+};
+
 macro_rules! table {
     ([$table:ident, $Table:ident] $(($index:literal, $kind:ident, $name:ident, $field:ident, $args:tt, $ret:ty, $doc:literal))*) => {
         $(function!($name, $args, $ret, documented!([$table] $args));)*
 
         /// The table of an extension that is not there: version 0.
         pub(crate) const $table: $Table = $Table {
-            version: ApiTableVersion { major_id: 0, minor_id: 0, step_id: 0, reserved: 0 },
+            version: NO_VERSION,
             $($field: $name,)*
         };
     };
@@ -95,7 +103,7 @@ macro_rules! untabled {
 
         /// Version 0, as above.
         pub(crate) const UNTABLED: UntabledTable = UntabledTable {
-            version: ApiTableVersion { major_id: 0, minor_id: 0, step_id: 0, reserved: 0 },
+            version: NO_VERSION,
             $($name,)*
         };
     };

@@ -5,7 +5,7 @@
 //! - [`export`] has the symbols and their trampolines, [`debugger`] the one symbol that is data;
 //! - [`table`] has the tables that tools patch, [`absent`] what is in them while an extension is not there;
 //! - [`api`] has the functions of the standard, written with [`entry`]; extensions bring theirs;
-//! - [`tools`] loads the libraries that patch the tables;
+//! - [`tools`] loads the libraries that patch the tables, [`trace`] reports calls when that is configured;
 //! - [`plugins`] lists the plugins that are part of the library.
 //!
 //! This crate checks pointers, handles and enumeration values, and nothing else.
@@ -18,8 +18,9 @@ mod export;
 pub mod plugins;
 mod table;
 mod tools;
+mod trace;
 
-use hansa_core::{runtime, Result};
+use hansa_core::{clock, runtime, Result};
 use hansa_plugin_api::hsa::HsaApiTable;
 
 /// Starts the runtime with the built-in plugins, fills the tables and loads tools, or counts one more user, as `hsa_init` does.
@@ -28,11 +29,23 @@ use hansa_plugin_api::hsa::HsaApiTable;
 ///
 /// What kept the runtime from starting.
 pub fn start() -> Result<()> {
+    let start = clock::now();
+    let mut traced = false;
     runtime::init_with(
         plugins::BUILT_INS,
-        |runtime| table::install(runtime),
+        |runtime| {
+            table::install(runtime);
+            traced = hansa_core::trace::begin(&runtime.config.settings.debug.api_trace);
+            if traced {
+                trace::install();
+            }
+        },
         |runtime| tools::load(runtime),
-    )
+    )?;
+    if traced {
+        trace::report_init(start);
+    }
+    Ok(())
 }
 
 /// Counts one user less, as `hsa_shut_down` does; the last one takes the runtime down and resets the tables.

@@ -29,7 +29,8 @@ pub(crate) struct Table<T>(UnsafeCell<T>);
 unsafe impl<T> Sync for Table<T> {}
 
 impl<T> Table<T> {
-    const fn new(table: T) -> Self {
+    /// A table that holds this to begin with.
+    pub(crate) const fn new(table: T) -> Self {
         Self(UnsafeCell::new(table))
     }
 
@@ -53,15 +54,33 @@ impl<T> Table<T> {
 
     /// Replaces all of it.
     fn set(&self, table: &T) {
-        // SAFETY: as for `words`; the source has the same type.
-        let source = unsafe {
-            std::slice::from_raw_parts(
-                std::ptr::from_ref(table).cast::<usize>(),
-                self.words(usize::MAX).len(),
-            )
-        };
-        for (word, new) in self.words(usize::MAX).iter().zip(source) {
+        for (word, new) in self.words(usize::MAX).iter().zip(Self::view(table)) {
             word.store(*new, Ordering::Relaxed);
+        }
+    }
+
+    /// Moves the functions into another table and puts these in their place. The version stays.
+    pub(crate) fn wrap(&self, inner: &Self, outer: &T) {
+        let outer = Self::view(outer);
+        let words = self
+            .words(usize::MAX)
+            .iter()
+            .zip(inner.words(usize::MAX))
+            .zip(outer);
+        for ((word, inner), &outer) in words.skip(VERSION_WORDS) {
+            inner.store(word.load(Ordering::Relaxed), Ordering::Relaxed);
+            word.store(outer, Ordering::Relaxed);
+        }
+    }
+
+    /// The words of a table that nobody changes.
+    fn view(table: &T) -> &[usize] {
+        // SAFETY: tables are made of whole aligned words.
+        unsafe {
+            std::slice::from_raw_parts(
+                std::ptr::from_ref(table).cast(),
+                size_of::<T>() / size_of::<usize>(),
+            )
         }
     }
 
@@ -87,9 +106,7 @@ impl<T> Table<T> {
             .iter()
             .map(|w| w.load(Ordering::Relaxed))
             .collect();
-        // SAFETY: as for `set`.
-        let original =
-            unsafe { std::slice::from_raw_parts(std::ptr::from_ref(original).cast::<usize>(), now.len()) };
+        let original = Self::view(original);
         let same: Vec<usize> = (VERSION_WORDS..now.len())
             .filter(|&i| now[i] == original[i])
             .map(|i| i - VERSION_WORDS)
@@ -100,7 +117,7 @@ impl<T> Table<T> {
 
 macro_rules! core_table {
     ($(($index:literal, $kind:ident, $name:ident, $field:ident, $args:tt, $ret:ty, $doc:literal))*) => {
-        const CORE_FUNCTIONS: CoreApiTable = CoreApiTable {
+        pub(crate) const CORE_FUNCTIONS: CoreApiTable = CoreApiTable {
             version: CORE_API_TABLE_VERSION,
             $($field: api::$name,)*
         };

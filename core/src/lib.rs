@@ -22,6 +22,7 @@ pub mod services;
 pub mod signal;
 pub mod status;
 pub mod topology;
+pub mod trace;
 
 pub use error::{Error, Result};
 pub use runtime::{current, Runtime};

@@ -127,6 +127,9 @@ fn a_profiler_does_not_disturb_programs_with_many_packets() {
         let mut command = with_tools("kernels", &list(&[&tool]), &log("many_packets"));
         command.arg(code_objects()).args(["reduce", "atomics", "spill"]);
         judge(MACHINE, "kernels", &mut command);
+        // Among them several threads that fill one small queue.
+        let mut command = with_tools("packets", &list(&[&tool]), &log("many_packets"));
+        judge(MACHINE, "packets", command.arg(code_objects()));
     }
 }
 

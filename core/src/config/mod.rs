@@ -5,6 +5,7 @@
 //! both. Every setting knows where its value came from; what could not be used is a warning, and
 //! the value that was there before holds.
 
+mod api_trace;
 mod cu_mask;
 mod environment;
 pub(crate) mod file;
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use toml_edit::{DocumentMut, Item, Table};
 
+pub use self::api_trace::ApiTrace;
 pub use self::cu_mask::CuMask;
 pub use self::environment::Environment;
 pub use self::gfx_version::GfxVersion;

@@ -3,6 +3,7 @@
 //! Each row gives a key of the file, its type, its default and the variables that set it, the last
 //! of them winning. Readers and listings walk the rows with [`Settings::for_each`].
 
+use super::api_trace::ApiTrace;
 use super::cu_mask::CuMask;
 use super::gfx_version::GfxVersion;
 use super::setting::{AnySetting, Setting};
@@ -84,8 +85,8 @@ settings! {
     debug: Debug {
         /// How much goes to the log: 0 nothing, 3 errors, 4 warnings, 6 what happens, 7 everything.
         level: Level = Level(0), "HSA_DEBUG_LEVEL", "HANSA_DEBUG_LEVEL";
-        /// Log each call of the C interface with its arguments and result.
-        api_trace: bool = false, "HANSA_DEBUG_API_TRACE";
+        /// Write down each call of the C interface: "text" or "text:FILE" for lines, "perfetto:FILE" for ui.perfetto.dev.
+        api_trace: ApiTrace = ApiTrace::Off, "HSA_TRACE", "HANSA_DEBUG_API_TRACE";
         /// Log the life of queues and their packets.
         queue: bool = false, "HSA_QUEUE_DEBUG", "HANSA_DEBUG_QUEUE";
         /// Log allocations, mappings and copies, and what was never freed.

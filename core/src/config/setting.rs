@@ -57,6 +57,14 @@ impl<T> Setting<T> {
         }
     }
 
+    /// The value as TOML writes it.
+    pub fn value_shown(&self) -> String
+    where
+        T: Value,
+    {
+        self.value.show()
+    }
+
     /// Whether a file or a variable set it.
     pub fn is_set(&self) -> bool {
         self.origin != Origin::Default

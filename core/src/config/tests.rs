@@ -120,7 +120,7 @@ fn a_bad_value_names_file_line_and_form_and_the_value_before_holds() {
         "hsa.conf:2: runtime.queue_size = 100: expected a power of two from 64 to 131072; it stays 4096 (default)",
         "hsa.conf:3: runtime.enable_sdma = \"yes\": expected true, false or \"auto\"; it stays \"auto\" (default)",
         "hsa.conf:5: debug.level = 8: expected a number from 0 to 7; it stays 0 (default)",
-        "hsa.conf:6: debug.api_trace = 1: expected true or false; it stays false (default)",
+        "hsa.conf:6: debug.api_trace = 1: expected true or false, \"text\", \"text:FILE\" or \"perfetto:FILE\"; it stays false (default)",
         "HSA_DEBUG_LEVEL: high: expected a number from 0 to 7; it stays 0 (default)",
         "HSA_ENABLE_INTERRUPT: false: expected 0 or 1; it stays true (default)",
     ];

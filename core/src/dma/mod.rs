@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::memory::AllocationKind;
 use crate::runtime::Runtime;
 use crate::signal::{pool, wait, Block};
+use crate::trace;
 use hansa_plugin_api as api;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -235,6 +236,21 @@ impl Runtime {
     ///
     /// What the driver says: usually an address that is not mapped.
     pub fn copy_now(&self, copy: &Copy) -> Result<()> {
+        let start = clock::now();
+        let done = self.copy_untraced(copy);
+        if trace::on() {
+            let agent = |index: usize| format!("{index}: {}", self.agents[index].name());
+            report(
+                &copy.request,
+                start,
+                agent(copy.source_agent),
+                agent(copy.destination_agent),
+            );
+        }
+        done
+    }
+
+    fn copy_untraced(&self, copy: &Copy) -> Result<()> {
         if let Some((driver, node)) = self.copier(copy) {
             let request = api::CopyRequest { node, ..copy.request };
             self.drivers[driver].object.copy(&request)?;
@@ -272,7 +288,11 @@ impl Runtime {
         let (source_visible, source_fed) = self.sight(source);
         let request = api::CopyRequest::linear(0, destination, source, bytes);
         if visible && source_visible && !fed && !source_fed {
+            let start = clock::now();
             self.host_copy(&request);
+            if trace::on() {
+                report(&request, start, "host".to_owned(), "host".to_owned());
+            }
             return Ok(());
         }
         self.copy_now(&Copy {
@@ -316,6 +336,24 @@ impl Runtime {
             source_agent: agent,
         })
     }
+}
+
+/// Tells the trace of a copy or fill.
+fn report(request: &api::CopyRequest, start: u64, from: String, to: String) {
+    let fill = request.flags.contains(api::CopyFlags::FILL);
+    let bytes = request
+        .row_bytes
+        .saturating_mul(request.rows)
+        .saturating_mul(request.slices);
+    let details = [
+        ("bytes", bytes.to_string()),
+        ("from", from),
+        ("to", to),
+        ("source", format!("{:#x}", request.source)),
+        ("destination", format!("{:#x}", request.destination)),
+    ];
+    let name = if fill { "fill" } else { "copy" };
+    trace::span(trace::Place::Copy, name, &details, start, clock::now());
 }
 
 fn pointer(address: u64) -> *mut u8 {

@@ -22,6 +22,7 @@ use crate::memory::host::{HostOptions, Pages};
 use crate::runtime::Runtime;
 use crate::signal::block::{flag, KIND_DOORBELL};
 use crate::signal::{pool, Block, Condition};
+use crate::trace;
 use counted::Name;
 use descriptor::{property, ROLE_DEVICE, ROLE_SOFT, TAG};
 use hansa_plugin_api as api;
@@ -177,6 +178,9 @@ impl Queue {
             if made >= device.description.max_queues as usize {
                 return Err(Error::OutOfResources("queues of the agent"));
             }
+        }
+        if trace::on() {
+            return Self::create_intercepted(runtime, options);
         }
         let queue = Self::create_hidden(runtime, options)?;
         queue.publish(runtime);

@@ -140,6 +140,7 @@ fn assemble(
         groups: crate::handle::Table::new(crate::handle::Kind::SignalGroup),
         exchange: crate::ipc::Exchange::default(),
         shown_signals: crate::signal::ipc::Shown::default(),
+        dispatches: crate::trace::Dispatches::default(),
         extensions: Mutex::new(Extensions::default()),
     })
 }

@@ -124,6 +124,8 @@ pub struct Runtime {
     pub exchange: crate::ipc::Exchange,
     /// Signals shared with other processes, as the drivers know them.
     pub shown_signals: crate::signal::ipc::Shown,
+    /// Queues whose kernels are traced.
+    pub dispatches: crate::trace::Dispatches,
     /// Extensions; set after the rest is there, for they may call the runtime.
     pub extensions: Mutex<Extensions>,
 }
@@ -248,6 +250,7 @@ impl Runtime {
         }
         self.code_caches.stop(self);
         self.counted.forget();
+        self.dispatches.stop();
         self.exchange.stop();
         self.dma.stop(self);
         self.handlers.stop();

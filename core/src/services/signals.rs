@@ -4,6 +4,7 @@ use super::Group;
 use crate::error::Error;
 use crate::signal::block::flag;
 use crate::signal::{self, wait, Block, Condition};
+use crate::{clock, trace};
 use hansa_plugin_api as api;
 use std::sync::atomic::Ordering;
 
@@ -40,6 +41,14 @@ fn blocks(wanted: &[Wanted]) -> Vec<&'static Block> {
 fn met((block, condition, compare): &(&Block, Condition, i64)) -> Option<i64> {
     let value = block.value.load(Ordering::Acquire);
     condition.holds(value, *compare).then_some(value)
+}
+
+/// Tells the trace of a wait on several signals.
+fn report_wait(what: &str, signals: usize, start: u64) {
+    if trace::on() {
+        let details = [("signals", signals.to_string())];
+        trace::span(trace::Place::Wait, what, &details, start, clock::now());
+    }
 }
 
 impl api::SignalServices for Signals {
@@ -127,6 +136,7 @@ impl api::SignalServices for Signals {
             reserved: 0,
             value: 0,
         };
+        let start = clock::now();
         wait::wait_group(&blocks(&wanted), list.timeout, || {
             for (index, one) in wanted.iter().enumerate() {
                 if let Some(value) = one.as_ref().and_then(met) {
@@ -137,6 +147,7 @@ impl api::SignalServices for Signals {
             }
             false
         });
+        report_wait("wait for any", wanted.len(), start);
         Ok(result)
     }
 
@@ -145,6 +156,7 @@ impl api::SignalServices for Signals {
         let wanted = wanted(list);
         let mut values = vec![0; wanted.len()];
         let mut open: Vec<usize> = (0..wanted.len()).filter(|&i| wanted[i].is_some()).collect();
+        let start = clock::now();
         let all = wait::wait_group(&blocks(&wanted), list.timeout, || {
             open.retain(|&index| match wanted[index].as_ref().and_then(met) {
                 Some(value) => {
@@ -155,6 +167,7 @@ impl api::SignalServices for Signals {
             });
             open.is_empty()
         });
+        report_wait("wait for all", wanted.len(), start);
         Ok(api::WaitAll {
             met: all,
             values: if all { values.into() } else { api::RVec::new() },

@@ -89,10 +89,11 @@ pub struct Block {
     pub references: AtomicU32,
     /// The free list's next slot.
     pub next_free: AtomicU32,
-    /// Where a device writes the event number when nothing else gave a mailbox.
-    pub mailbox: AtomicU32,
+    reserved4: AtomicU32,
     /// Doorbells: address of the function to call with `queue_context` and the value stored, or 0.
     pub notify: AtomicU64,
+    /// Where a device writes the event number, as 64 bits, when nothing else gave a mailbox.
+    pub mailbox: AtomicU64,
 }
 
 const _: () = {
@@ -105,6 +106,7 @@ const _: () = {
     assert!(std::mem::offset_of!(Block, queue) == 48);
     assert!(std::mem::offset_of!(Block, doorbell) == 56);
     assert!(std::mem::offset_of!(Block, copy_start) == 64);
+    assert!(std::mem::offset_of!(Block, mailbox) == BLOCK_BYTES - 8);
 };
 
 impl Block {

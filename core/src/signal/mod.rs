@@ -18,6 +18,7 @@ pub use group::Group;
 pub use wait::Condition;
 
 use crate::error::{Error, Result};
+use crate::{clock, trace};
 use std::sync::atomic::Ordering;
 
 /// The live signal behind a handle.
@@ -108,7 +109,24 @@ pub fn update(handle: u64, operation: impl FnOnce(&std::sync::atomic::AtomicI64)
 #[inline]
 #[must_use]
 pub fn wait(handle: u64, condition: Condition, compare: i64, timeout: u64) -> i64 {
-    Block::of(handle).map_or(0, |block| wait::wait(block, condition, compare, timeout))
+    let Some(block) = Block::of(handle) else { return 0 };
+    if trace::on() {
+        return traced_wait(block, condition, compare, timeout);
+    }
+    wait::wait(block, condition, compare, timeout)
+}
+
+#[cold]
+fn traced_wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> i64 {
+    let start = clock::now();
+    let value = wait::wait(block, condition, compare, timeout);
+    let details = [
+        ("signal", format!("{:#x}", block.handle())),
+        ("until", format!("{condition:?} {compare}")),
+        ("value", value.to_string()),
+    ];
+    trace::span(trace::Place::Wait, "wait", &details, start, clock::now());
+    value
 }
 
 /// Makes a signal.

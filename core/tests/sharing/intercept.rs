@@ -178,7 +178,7 @@ fn a_packet_that_is_not_written_yet_is_waited_for() {
     let first = index::add_write(queue, 2, Ordering::Relaxed);
     write(queue, first + 1, dispatch(2));
     ring(queue, first + 1);
-    assert_eq!(processor.dispatches(), []);
+    assert_eq!(processor.dispatches(), [0_u64; 0]);
     write(queue, first, dispatch(1));
     ring(queue, first);
     assert_eq!(processor.dispatches(), [1, 2]);
@@ -261,7 +261,7 @@ fn an_error_is_reported_for_the_queue_that_the_program_knows() {
     processor.fail(0x20);
     soon(|| *TOLD.lock().unwrap() == [(0x1009, queue)]);
     submit(queue, dispatch(1));
-    assert_eq!(processor.dispatches(), []);
+    assert_eq!(processor.dispatches(), [0_u64; 0]);
     destroy(queue);
 }
 

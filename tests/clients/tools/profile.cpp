@@ -3,6 +3,7 @@
 // this project's hsa_api_trace.h, which has the tables of the version that the runtime offers.
 //
 // TOOL_LOG names the file for its lines: `queue SIZE`, `dispatch GRID NANOSECONDS`.
+#include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa_api_trace.h>
 
 #include <atomic>
@@ -34,9 +35,15 @@ bool completed(hsa_signal_value_t, void *data)
     hsa_amd_profiling_dispatch_time_t time{};
     if (amd.hsa_amd_profiling_get_dispatch_time_fn(dispatch->agent, dispatch->own, &time) == HSA_STATUS_SUCCESS)
         fprintf(log_file, "dispatch %u %.0f\n", dispatch->grid, double(time.end - time.start) * nanoseconds_per_tick);
-    core.hsa_signal_destroy_fn(dispatch->own);
-    if (dispatch->theirs.handle)
+    if (dispatch->theirs.handle) {
+        /* The program may want to know the times as well. */
+        auto *own = reinterpret_cast<amd_signal_t *>(dispatch->own.handle);
+        auto *theirs = reinterpret_cast<amd_signal_t *>(dispatch->theirs.handle);
+        theirs->start_ts = own->start_ts;
+        theirs->end_ts = own->end_ts;
         core.hsa_signal_subtract_screlease_fn(dispatch->theirs, 1);
+    }
+    core.hsa_signal_destroy_fn(dispatch->own);
     delete dispatch;
     return false;
 }

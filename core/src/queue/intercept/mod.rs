@@ -18,6 +18,7 @@ use crate::memory::host::{whole_pages, HostOptions, Pages};
 use crate::runtime::Runtime;
 use crate::signal::block::{flag, KIND_USER};
 use crate::signal::{pool, wait, Block, Condition};
+use crate::trace;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use hansa_plugin_api as api;
 use output::{Output, Packet};
@@ -92,6 +93,9 @@ impl Queue {
         }
         if let Some(device) = inner.device() {
             device.listeners.add(queue.descriptor.handle(), options.callback);
+        }
+        if trace::on() {
+            runtime.dispatches.attach(runtime, &queue)?;
         }
         queue.publish(runtime);
         Ok(queue)
