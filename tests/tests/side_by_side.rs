@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hansa_tests::c_client::repository;
+use hansa_tests::hip_client;
 use hansa_tests::hsa_client::{program, ready};
 use hansa_tests::kernels::{code_objects, TARGETS};
 use hansa_tests::side::{has_amds, Side};
@@ -186,6 +187,41 @@ fn rocminfo_shows_the_same_machine() {
                 .collect::<Vec<_>>()
         });
         assert_eq!(facts[0], facts[1], "{isa}");
+    }
+}
+
+/// HIP programs that know nothing of Hansa, on the virtual kernel.
+#[test]
+fn hip_programs_run_on_the_virtual_kernel() {
+    if !is_possible() || !hip_client::ready() {
+        return;
+    }
+    for name in [
+        "algorithms",
+        "atomics",
+        "cooperative",
+        "copy",
+        "copy2d",
+        "device",
+        "events",
+        "graph",
+        "lanes",
+        "launch",
+        "managed",
+        "math",
+        "memory",
+        "memset",
+        "occupancy",
+        "printf",
+        "rtc",
+        "soak",
+        "stack",
+        "streams",
+        "symbols",
+        "threads",
+    ] {
+        let program = hip_client::program(name, hip_client::Build::of("gfx900"));
+        output(Side::Kfd, "gfx900", &program, &[]);
     }
 }
 

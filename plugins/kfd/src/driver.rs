@@ -158,6 +158,11 @@ impl Driver for KfdDriver {
         let machine = self.machine()?;
         let gpu_ids = machine.gpu_ids(request.nodes.as_slice())?;
         let read_only = request.flags.contains(AllocFlags::READ_ONLY);
+        if request.flags.contains(AllocFlags::OWN_ADDRESS) {
+            return Ok(machine
+                .memory
+                .lock(&machine, request.address, request.bytes, &gpu_ids, read_only)?);
+        }
         Ok(machine
             .host_memory
             .register(&machine, request.address, request.bytes, &gpu_ids, read_only)?)
@@ -165,6 +170,9 @@ impl Driver for KfdDriver {
 
     fn deregister_host(&self, handle: MemoryHandle) -> api::Result<()> {
         let machine = self.machine()?;
+        if !HostMemory::owns(handle) {
+            return Ok(machine.memory.free(&machine, handle)?);
+        }
         Ok(machine.host_memory.deregister(&machine, handle)?)
     }
 

@@ -10,6 +10,7 @@
 
 use crate::error::{Error, Result};
 use crate::machine::{Gpu, Machine};
+use crate::memory::user_flags;
 use crate::range::pointer;
 use crate::uapi::memory as uapi;
 use hansa_plugin_api::sys::MapAccess;
@@ -47,11 +48,7 @@ pub struct HostMemory {
     table: Mutex<Table>,
 }
 
-const USER_FLAGS: u32 = uapi::ALLOC_USERPTR
-    | uapi::ALLOC_WRITABLE
-    | uapi::ALLOC_EXECUTABLE
-    | uapi::ALLOC_NO_SUBSTITUTE
-    | uapi::ALLOC_COHERENT;
+const USER_FLAGS: u32 = user_flags(false);
 
 impl HostMemory {
     /// Lets devices see host memory.
@@ -72,11 +69,7 @@ impl HostMemory {
             .checked_add(bytes)
             .filter(|end| *end > address)
             .ok_or_else(|| Error::Argument(format!("{bytes:#x} bytes at {address:#x} are no range")))?;
-        let flags = if read_only {
-            USER_FLAGS & !uapi::ALLOC_WRITABLE
-        } else {
-            USER_FLAGS
-        };
+        let flags = user_flags(read_only);
         let mut table = self.table.lock();
         let mut made: Vec<u64> = Vec::new();
         let outcome = table.gaps(address, end).into_iter().try_for_each(|(start, end)| {

@@ -17,6 +17,17 @@ const LARGE: u64 = 2 << 20;
 /// Alignment of private memory of waves.
 const SCRATCH_ALIGNMENT: u64 = 64 << 10;
 
+/// How the kernel takes host memory.
+pub(crate) const fn user_flags(read_only: bool) -> u32 {
+    let flags =
+        uapi::ALLOC_USERPTR | uapi::ALLOC_EXECUTABLE | uapi::ALLOC_NO_SUBSTITUTE | uapi::ALLOC_COHERENT;
+    if read_only {
+        flags
+    } else {
+        flags | uapi::ALLOC_WRITABLE
+    }
+}
+
 /// A buffer of the kernel with its addresses.
 #[derive(Debug)]
 pub struct Block {
@@ -191,6 +202,39 @@ impl Memory {
             &[gpu.candidate.gpu_id],
         )?;
         Ok(self.keep(block))
+    }
+
+    /// Lets devices see host memory at an address of its own, so that it does not matter what becomes of the host's.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn lock(
+        &self,
+        machine: &Machine,
+        address: u64,
+        bytes: u64,
+        gpu_ids: &[u32],
+        read_only: bool,
+    ) -> Result<Allocation> {
+        let gpu = machine.gpu(0)?;
+        let range = Range::reserve(&machine.system, bytes, machine.system.page_size() as u64)?;
+        machine.host_memory.evict(machine, range.address(), range.bytes());
+        let flags = user_flags(read_only);
+        let buffer = machine
+            .kfd
+            .allocate(gpu.candidate.gpu_id, range.address(), bytes, flags, address)?;
+        let block = Block {
+            range,
+            handle: buffer.handle,
+            mapped: Vec::new(),
+            host_visible: false,
+        };
+        let block = machine.finish_block(block, gpu_ids, Ok(()))?;
+        Ok(Allocation {
+            host_address: address,
+            ..self.keep(block)
+        })
     }
 
     /// Enters a block; answers what the runtime is told of it.

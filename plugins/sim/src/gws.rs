@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 /// The resources of a device.
 #[derive(Debug)]
-pub(crate) struct Gws {
+pub struct Gws {
     /// The queue that has them.
     owner: Mutex<Option<u64>>,
     resources: Mutex<Vec<Resource>>,
@@ -76,7 +76,8 @@ impl Resource {
 
 impl Gws {
     /// A wave uses a resource.
-    pub(crate) fn use_resource(&self, sync: &Sync) -> SyncAnswer {
+    #[must_use]
+    pub fn use_resource(&self, sync: &Sync) -> SyncAnswer {
         self.resources
             .lock()
             .get_mut(sync.resource as usize)

@@ -24,7 +24,7 @@ mod device;
 mod driver;
 mod engine;
 pub mod exec;
-mod gws;
+pub mod gws;
 pub mod isa;
 mod memory;
 mod pages;

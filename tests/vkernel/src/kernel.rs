@@ -1,5 +1,6 @@
 //! The kernel: open files, the process, books and complaints.
 
+use crate::alias::Aliases;
 use crate::device::{Device, Executor};
 use crate::faults::Faults;
 use crate::files::{inode, DeviceFile, View};
@@ -100,6 +101,8 @@ pub struct Kernel {
     pub(crate) raised: Condvar,
     pub(crate) exported: Mutex<Vec<Exported>>,
     complaints: Mutex<Vec<String>>,
+    /// Memory of the process that devices see elsewhere.
+    pub(crate) aliases: Aliases,
     pub(crate) device: Device,
 }
 
@@ -151,6 +154,7 @@ impl Kernel {
             raised: Condvar::new(),
             exported: Mutex::default(),
             complaints: Mutex::default(),
+            aliases: Aliases::default(),
             device: Device::new(kernel.clone(), executor),
         }))
     }

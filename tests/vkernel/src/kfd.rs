@@ -320,6 +320,7 @@ fn free_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     }
     let buffer = process.buffers.remove(a.handle)?;
     drop(process);
+    kernel.aliases.hide(buffer.address);
     give_back(kernel, buffer);
     Ok(())
 }
@@ -373,8 +374,8 @@ fn map_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     user::put(at, bytes, &a)
 }
 
-/// Tells what runs kernels of a buffer. It has the host's addresses, so memory that the program left inaccessible is
-/// put at its address for it; host memory under another address is out of its sight.
+/// Tells what runs kernels of a buffer. It has the host's addresses, so memory that the program left inaccessible, and
+/// host memory under another address, is put at its address for it.
 fn show(kernel: &Kernel, gpu: usize, buffer: &Buffer) {
     let Some(executor) = kernel.device.executor() else {
         return;
@@ -391,7 +392,12 @@ fn show(kernel: &Kernel, gpu: usize, buffer: &Buffer) {
             }
         }
         Backing::User(at) if *at == buffer.address => {}
-        Backing::User(_) | Backing::Nothing => return,
+        Backing::User(at) => {
+            if kernel.aliases.show(*at, buffer.address, buffer.bytes).is_err() {
+                return;
+            }
+        }
+        Backing::Nothing => return,
     }
     let has = |flag| buffer.flags & flag != 0;
     executor.see(

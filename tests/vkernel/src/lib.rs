@@ -24,6 +24,7 @@
 //! | [`faults`] | the script of failures |
 //! | [`user`] | guarded access to the process's memory |
 
+pub mod alias;
 pub mod buffers;
 pub mod device;
 pub mod drm;

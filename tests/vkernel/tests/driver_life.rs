@@ -231,6 +231,32 @@ fn shared_virtual_memory_is_seen_by_who_may_use_it() {
         .contains(api::DriverGroups::SVM));
 }
 
+#[test]
+fn locked_memory_has_an_address_of_its_own() {
+    let rig = Rig::vega10();
+    rig.driver.open().unwrap();
+    let before = rig.kernel().books();
+    let pages = HostPages::new(2 << 12);
+    let request = api::HostMemoryRequest {
+        address: pages.address,
+        bytes: pages.bytes,
+        nodes: api::RSlice::from_slice(&[0]),
+        flags: api::AllocFlags::FINE_GRAIN | api::AllocFlags::OWN_ADDRESS,
+        reserved: 0,
+    };
+    // As often as one likes: each has its own.
+    let (one, other) = (
+        rig.driver.register_host(&request).unwrap(),
+        rig.driver.register_host(&request).unwrap(),
+    );
+    assert_eq!(one.host_address, pages.address);
+    assert_ne!(one.device_address, pages.address);
+    assert_ne!(one.device_address, other.device_address);
+    rig.driver.deregister_host(one.handle).unwrap();
+    rig.driver.deregister_host(other.handle).unwrap();
+    assert_eq!(rig.kernel().books(), before);
+}
+
 /// Programs unmap locked memory without a word, and the system gives the addresses out again.
 #[test]
 fn memory_where_forgotten_registrations_were_is_new_memory() {

@@ -12,6 +12,7 @@ use hansa_sim::exec::{
     Access, AddressSpace, Arena, CodeCache, GroupOutcome, KernelDescriptor, Level, MemoryReason,
     SuspendedGroup,
 };
+use hansa_sim::gws::Gws;
 use hansa_sim::isa::Target;
 use parking_lot::Mutex;
 use std::cell::RefCell;
@@ -52,6 +53,7 @@ struct Gpu {
     space: Arc<AddressSpace>,
     /// Bytes of a group's memory.
     group_bytes: u32,
+    gws: Arc<Gws>,
 }
 
 #[derive(Debug)]
@@ -68,13 +70,17 @@ impl exec::Clock for DeviceClock {
 }
 
 /// What a kernel's messages reach.
-struct Outside<'a>(&'a Memory<'a>);
+struct Outside<'a>(&'a Memory<'a>, &'a Gws);
 
 impl exec::Host for Outside<'_> {
     fn message(&self, immediate: u16, m0: u32) {
         if immediate & 0xf == MESSAGE_INTERRUPT {
             self.0.kernel().raise(m0 & EVENT_BITS);
         }
+    }
+
+    fn sync(&self, sync: &exec::Sync) -> exec::SyncAnswer {
+        self.1.use_resource(sync)
     }
 }
 
@@ -140,6 +146,7 @@ impl SimExecutor {
                 code: Arc::new(CodeCache::new(target, Level::detected())),
                 space: Arc::new(AddressSpace::new()),
                 group_bytes: group_kib * 1024,
+                gws: Arc::default(),
             })
         };
         Self {
@@ -305,7 +312,7 @@ impl Job for Running {
             static ARENA: RefCell<Arena> = RefCell::new(Arena::new());
         }
         let stop = AtomicBool::new(false);
-        let outside = Outside(memory);
+        let outside = Outside(memory, &self.gpu.gws);
         let job = exec::Dispatch {
             code: &self.gpu.code,
             space: &self.gpu.space,
