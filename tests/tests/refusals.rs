@@ -25,6 +25,11 @@ impl Run {
             + &String::from_utf8_lossy(&self.output.stderr)
     }
 
+    /// Whether no step had to be made again.
+    fn is_unrefused(&self) -> bool {
+        self.text().lines().any(|line| line == "0 refused")
+    }
+
     fn book(&self, name: &str) -> u64 {
         self.books.get(name).copied().unwrap_or(u64::MAX)
     }
@@ -103,7 +108,7 @@ fn each_request_fails_once_and_the_next_works() {
     }
     let well = run("gfx900", 1, &[], &[]);
     assert_good(&well, "without failures");
-    assert!(well.text().contains("\n0 refused\n"), "{}", well.text());
+    assert!(well.is_unrefused(), "{}", well.text());
     let requests = well
         .calls
         .iter()
@@ -142,7 +147,7 @@ fn a_kernel_without_events_serves() {
     ] {
         let run = run("gfx900", 1, &[("VKERNEL_FAULTS", faults)], &[]);
         assert_good(&run, faults);
-        assert!(run.text().contains("\n0 refused\n"), "{faults}: {}", run.text());
+        assert!(run.is_unrefused(), "{faults}: {}", run.text());
     }
     let run = run("gfx900", 1, &[("HSA_ENABLE_INTERRUPT", "0")], &[]);
     assert_good(&run, "HSA_ENABLE_INTERRUPT=0");
@@ -158,14 +163,10 @@ fn interrupted_calls_go_on() {
                  WAIT_EVENTS=4x400;SET_EVENT=4x40;ACQUIRE_VM=4x40;GET_VERSION=4x40";
     let interrupted = run("gfx900", 1, &[("VKERNEL_FAULTS", every)], &[]);
     assert_good(&interrupted, every);
-    assert!(
-        interrupted.text().contains("\n0 refused\n"),
-        "{}",
-        interrupted.text()
-    );
+    assert!(interrupted.is_unrefused(), "{}", interrupted.text());
     let storm = run("gfx900", 1, &[], &["storm"]);
     assert_good(&storm, "a signal every millisecond");
-    assert!(storm.text().contains("\n0 refused\n"), "{}", storm.text());
+    assert!(storm.is_unrefused(), "{}", storm.text());
 }
 
 /// Every processor that the driver knows, each alone and some together: memory, copies, queues.

@@ -76,7 +76,6 @@ impl Resource {
 
 impl Gws {
     /// A wave uses a resource.
-    #[must_use]
     pub fn use_resource(&self, sync: &Sync) -> SyncAnswer {
         self.resources
             .lock()

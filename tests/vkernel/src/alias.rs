@@ -113,8 +113,8 @@ fn copy(to: u64, from: u64, bytes: u64) {
     // SAFETY: both ranges are mapped, the first for this copy only; others may write the second where nothing holds
     // them, and any value is a value.
     unsafe {
-        std::ptr::copy_nonoverlapping(pointer(from).cast::<u8>(), pointer(to).cast::<u8>(), size(bytes))
-    };
+        std::ptr::copy_nonoverlapping(pointer(from).cast::<u8>(), pointer(to).cast::<u8>(), size(bytes));
+    }
 }
 
 /// Whether a range is ordinary memory of this process alone, which nobody misses when it is another mapping.
