@@ -24,6 +24,8 @@ fn main() -> io::Result<()> {
         "-fuse-ld=lld".to_owned(),
         format!("-Wl,--version-script={manifest}/version.map"),
         format!("-Wl,-soname,{SONAME}"),
+        // Threads, thread-local data and handlers of the process lead into the library: it stays when it is closed.
+        "-Wl,-z,nodelete".to_owned(),
     ] {
         println!("cargo:rustc-cdylib-link-arg={argument}");
     }

@@ -105,6 +105,8 @@ entry! {
             Info::AGENT => value.set(agent_of_symbol(&runtime, symbol)),
             // The two are one for AMD's runtime, and programs ask either.
             Info::VARIABLE_ADDRESS | Info::KERNEL_OBJECT => value.set(symbol.address()),
+            // Undefined for a variable, says the standard; no error, then.
+            Info::KERNEL_CALL_CONVENTION if matches!(symbol.kind(), SymbolKind::Variable(_)) => value.set(0_u32),
             _ => {
                 let parts = Common {
                     name: symbol.name(),

@@ -277,8 +277,10 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// What the driver says.
+    /// [`Error::InvalidArgument`] for a range that begins in an allocation and goes beyond it, and what the driver says.
     pub fn copy(&self, destination: u64, source: u64, bytes: u64) -> Result<()> {
+        self.stays_inside(destination, bytes)?;
+        self.stays_inside(source, bytes)?;
         let agent_of = |address| {
             self.memory
                 .find(address)
@@ -314,6 +316,30 @@ impl Runtime {
             };
             (allocation.host_base != 0, fed)
         })
+    }
+
+    /// Refuses a range that begins in an allocation of ours and ends where nothing is allocated. What begins elsewhere is
+    /// the program's own memory, of which nothing is known; so is what it locked, which may be a part of more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`].
+    pub(crate) fn stays_inside(&self, address: u64, bytes: u64) -> Result<()> {
+        let beyond = Error::InvalidArgument("the range goes beyond the allocation");
+        let Some(end) = address.checked_add(bytes) else {
+            return Err(beyond);
+        };
+        let mut at = address;
+        while at < end {
+            let Some(allocation) = self.memory.find(at) else {
+                return if at == address { Ok(()) } else { Err(beyond) };
+            };
+            if !allocation.kind.is_allocated() && allocation.kind != AllocationKind::Virtual {
+                break;
+            }
+            at = allocation.base + allocation.bytes;
+        }
+        Ok(())
     }
 
     /// Fills 32-bit words of an allocation (`hsa_amd_memory_fill`).

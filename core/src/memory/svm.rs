@@ -173,7 +173,16 @@ fn common<T: PartialEq>(parts: &[Attributes], of: impl Fn(&Attributes) -> T) -> 
 fn attribute_of(number: u64) -> Result<Attribute> {
     u32::try_from(number)
         .map(Attribute)
-        .map_err(|_| Error::InvalidArgument("not an attribute of a range"))
+        .ok()
+        .filter(|attribute| attribute.c_name().is_some())
+        .ok_or(Error::InvalidArgument("not an attribute of a range"))
+}
+
+/// The attributes of a list; a number that is none is a mistake whatever the drivers can do.
+fn known(list: &[(u64, u64)]) -> Result<Vec<(Attribute, u64)>> {
+    list.iter()
+        .map(|&(number, value)| Ok((attribute_of(number)?, value)))
+        .collect()
 }
 
 /// The whole pages around a range.
@@ -277,11 +286,12 @@ impl Runtime {
     ///
     /// [`Error::Failed`] when no agent has shared virtual memory; [`Error::InvalidAgent`]; [`Error::InvalidArgument`].
     pub fn svm_set(&self, address: u64, bytes: u64, attributes: &[(u64, u64)]) -> Result<()> {
+        let attributes = known(attributes)?;
         self.svm_drivers()?;
         let (start, end) = pages(address, bytes)?;
         let settings: Vec<Setting> = attributes
             .iter()
-            .map(|&(attribute, value)| self.setting(attribute_of(attribute)?, value))
+            .map(|&(attribute, value)| self.setting(attribute, value))
             .collect::<Result<_>>()?;
         self.apply(start, end, &settings)
     }
@@ -292,12 +302,13 @@ impl Runtime {
     ///
     /// As [`Runtime::svm_set`].
     pub fn svm_get(&self, address: u64, bytes: u64, questions: &[(u64, u64)]) -> Result<Vec<(u64, u64)>> {
+        let questions = known(questions)?;
         self.svm_drivers()?;
         let (start, end) = pages(address, bytes)?;
         let parts = self.svm.parts(start, end);
         questions
             .iter()
-            .map(|&(attribute, value)| self.answer(&parts, attribute_of(attribute)?, value))
+            .map(|&(attribute, value)| self.answer(&parts, attribute, value))
             .collect()
     }
 

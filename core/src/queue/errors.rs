@@ -56,6 +56,12 @@ pub fn status_of(code: i64) -> u32 {
         .map_or(status::ERROR, |(_, status)| *status)
 }
 
+/// The status for what a device said of a queue that is at its end, if that was an error.
+pub(super) fn last_word(code: i64) -> Option<u32> {
+    let is_error = code != 0 && code != GONE && code & NEEDS_SCRATCH == 0 && code != SCRATCH_DONE;
+    is_error.then(|| status_of(code))
+}
+
 /// Serves a value other than 0 of the inactive signal. Answers whether to go on watching.
 pub(super) fn serve(runtime: &Arc<Runtime>, queue: &Arc<Queue>, code: i64) -> bool {
     let Some(device) = queue.device() else {
@@ -98,5 +104,13 @@ mod tests {
         assert_eq!(status_of(0x80), 45);
         assert_eq!(status_of(0x4000_0000), 42);
         assert_eq!(status_of(0x1000), 0x1000);
+    }
+
+    #[test]
+    fn the_last_word_of_a_queue_is_an_error_or_nothing() {
+        assert_eq!(last_word(0x40), Some(0x1001));
+        for code in [0, GONE, NEEDS_SCRATCH, 0x1, SCRATCH_DONE] {
+            assert_eq!(last_word(code), None, "{code:#x}");
+        }
     }
 }

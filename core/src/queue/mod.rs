@@ -410,6 +410,10 @@ impl Queue {
             let driver = &runtime.drivers[device.driver].object;
             // A driver that cannot destroy a queue has lost its device; there is nothing else to undo with it.
             let _ = driver.destroy_queue(device.queue);
+            // An error that the handler thread has not come to yet is not lost.
+            if let Some(status) = errors::last_word(device.inactive.value.load(Ordering::Acquire)) {
+                device.fail(self.descriptor.handle(), status);
+            }
             if let Some(scratch) = device.scratch.lock().take() {
                 let _ = driver.free(scratch.handle);
             }

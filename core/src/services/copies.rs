@@ -45,6 +45,8 @@ impl api::CopyServices for Copies {
         let source_agent = agent_at(&runtime, command.source_agent, command.source)?;
         let dependencies = live_signals(&command.dependencies)?;
         let completion = completion(command.completion)?;
+        runtime.stays_inside(command.destination, command.bytes)?;
+        runtime.stays_inside(command.source, command.bytes)?;
         if command.engine != 0 {
             let count = engines(&runtime, source_agent).max(engines(&runtime, destination_agent));
             if !command.engine.is_power_of_two() || command.engine.trailing_zeros() >= count {

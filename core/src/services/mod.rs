@@ -169,6 +169,20 @@ impl api::RuntimeServices for Services {
         Err(Error::NotSupported("asynchronous reclaim of scratch").into())
     }
 
+    fn set_agent_attribute(&self, agent: u64, _attribute: u32, _value: u64) -> api::Result<()> {
+        let runtime = self.group.runtime()?;
+        gpu(&runtime, agent)?;
+        Err(Error::NotSupported("attributes of agents that a program sets").into())
+    }
+
+    fn log_packets(&self, flags: u64, _sink: api::LogSink) -> api::Result<()> {
+        self.group.runtime()?;
+        if flags == 0 {
+            return Ok(());
+        }
+        Err(Error::NotSupported("logs of packets").into())
+    }
+
     fn on_system_event(&self, handler: api::EventHandler) -> api::Result<()> {
         let runtime = self.group.runtime()?;
         let data = handler.argument.expose_provenance();

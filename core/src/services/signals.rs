@@ -155,7 +155,14 @@ impl api::SignalServices for Signals {
         self.0.runtime()?;
         let wanted = wanted(list);
         let mut values = vec![0; wanted.len()];
-        let mut open: Vec<usize> = (0..wanted.len()).filter(|&i| wanted[i].is_some()).collect();
+        if wanted.iter().any(Option::is_none) {
+            // What is no signal never meets a condition.
+            return Ok(api::WaitAll {
+                met: false,
+                values: api::RVec::new(),
+            });
+        }
+        let mut open: Vec<usize> = (0..wanted.len()).collect();
         let start = clock::now();
         let all = wait::wait_group(&blocks(&wanted), list.timeout, || {
             open.retain(|&index| match wanted[index].as_ref().and_then(met) {

@@ -107,6 +107,15 @@ impl Call {
         Ok(self.list(first.cast::<u64>(), count)?.into())
     }
 
+    /// A list of agents, for functions in which an agent that is none counts before other mistakes. INVALID_AGENT.
+    pub(crate) fn agents(&self, first: *const hsa_agent_t, count: usize) -> Outcome<RSlice<'_, u64>> {
+        let agents = self.handles(first, count)?;
+        for &agent in agents.iter() {
+            self.runtime().agent_kind(agent)?;
+        }
+        Ok(agents)
+    }
+
     /// The signals that a command waits for. INVALID_ARGUMENT for NULL with a number, or for a signal 0.
     pub(crate) fn dependencies(&self, count: u32, first: *const hsa_signal_t) -> Outcome<RSlice<'_, u64>> {
         let signals = self.handles(first, widen(count))?;

@@ -1,6 +1,7 @@
 //! The plugin: its facts, its tables, and the services it is made with.
 
 use crate::entry::{install, remove, Services};
+use crate::pc_sampling::PC_SAMPLING;
 #[allow(
     clippy::wildcard_imports,
     reason = "the rows of the tables name every function of the extension"
@@ -12,7 +13,8 @@ use crate::{
 };
 use hansa_plugin_api::hsa::{
     hsa_ven_amd_loader_1_00_pfn_t, hsa_ven_amd_loader_1_01_pfn_t, hsa_ven_amd_loader_1_02_pfn_t,
-    hsa_ven_amd_loader_1_03_pfn_t, hsa_ven_amd_loader_1_04_pfn_t, AmdExtTable, AMD_EXT_TABLE_VERSION,
+    hsa_ven_amd_loader_1_03_pfn_t, hsa_ven_amd_loader_1_04_pfn_t, AmdExtTable, PcSamplingExtTable,
+    AMD_EXT_TABLE_VERSION,
 };
 use hansa_plugin_api::manifest::{Claims, DefaultUse, Kind, PluginFacts, Policy, TARGET};
 use hansa_plugin_api::{
@@ -23,6 +25,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// `HSA_EXTENSION_AMD_LOADER`.
 const AMD_LOADER: u32 = 0x201;
+
+/// `HSA_EXTENSION_AMD_PC_SAMPLING`.
+const AMD_PC_SAMPLING: u32 = 0x203;
 
 /// Builds the table of the `hsa_amd_*` functions from its rows.
 macro_rules! amd_ext_table {
@@ -111,6 +116,16 @@ impl Extension for AmdExtension {
                 bytes: bytes(size_of::<hsa_ven_amd_loader_1_04_pfn_t>()),
                 table: (&raw const LOADER).cast(),
                 bytes_at_minor: minor_sizes.map(bytes).to_vec().into(),
+            },
+            ExtensionTable {
+                slot: TableSlot::PC_SAMPLING,
+                id: AMD_PC_SAMPLING,
+                name: "HSA_EXTENSION_AMD_PC_SAMPLING".into(),
+                major: 1,
+                minor: 0,
+                bytes: bytes(size_of::<PcSamplingExtTable>()),
+                table: (&raw const PC_SAMPLING).cast(),
+                bytes_at_minor: RVec::new(),
             },
         ]))
     }

@@ -74,12 +74,13 @@ fn map(
     (metadata_size, metadata): (*mut usize, *mut *const c_void),
 ) -> Outcome {
     let (size, ptr) = (call.out(size)?, call.out(ptr)?);
+    let agents = call.agents(agents.cast_const(), widen(num_agents))?;
     argument(num_agents != 0 && buffer.flags == 0 && buffer.descriptor >= 0)?;
     let request = InteropRequest {
         descriptor: buffer.descriptor,
         reserved: 0,
         size_hint: buffer.size_hint as u64,
-        agents: call.handles(agents.cast_const(), widen(num_agents))?,
+        agents,
     };
     let mapping = call.sharing()?.interop_map(&request)?;
     size.set(narrow(mapping.bytes));

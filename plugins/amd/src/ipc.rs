@@ -23,7 +23,7 @@ entries! {
     ) {
         let words = call.read(handle)?.handle;
         let result = call.out(mapped_ptr)?;
-        let agents = call.handles(mapping_agents, widen(num_agents))?;
+        let agents = call.agents(mapping_agents, widen(num_agents))?;
         argument(len != 0 && words != [0; 8])?;
         result.set(pointer(call.sharing()?.ipc_attach(IpcName { words }, len as u64, agents)?));
         Ok(())

@@ -1,4 +1,4 @@
-//! The AMD extension: `hsa_amd_*` and the loader tables `hsa_ven_amd_loader_*`.
+//! The AMD extension: `hsa_amd_*`, the loader tables `hsa_ven_amd_loader_*`, and `hsa_ven_amd_pcs_*`.
 //!
 //! A function here checks what can be seen from its arguments alone: NULL, sizes, numbers of enumerations, reserved
 //! fields. Then it asks the runtime through [`RuntimeServices`](hansa_plugin_api::RuntimeServices), which knows
@@ -20,6 +20,7 @@ mod interop;
 mod ipc;
 mod loader;
 mod memory;
+mod pc_sampling;
 mod pointers;
 mod pools;
 mod profiling;

@@ -68,7 +68,8 @@ entries! {
             }
             Attribute::LINK_INFO => {
                 let hops: Vec<_> = access.links.iter().map(link).collect();
-                value.put_all(&hops);
+                // Without a hop, as between an agent and its own pools, programs still read one and expect zeroes.
+                value.put_all(if hops.is_empty() { &NO_HOP } else { &hops });
             }
             _ => return Err(hsa_status_t::ERROR_INVALID_ARGUMENT.into()),
         }
@@ -119,6 +120,19 @@ entries! {
         Ok(())
     }
 }
+
+/// What is written where there is no hop.
+const NO_HOP: [hsa_amd_memory_pool_link_info_t; 1] = [hsa_amd_memory_pool_link_info_t {
+    min_latency: 0,
+    max_latency: 0,
+    min_bandwidth: 0,
+    max_bandwidth: 0,
+    atomic_support_32bit: false,
+    atomic_support_64bit: false,
+    coherent_support: false,
+    link_type: hsa_amd_link_info_type_t(0),
+    numa_distance: 0,
+}];
 
 fn link(hop: &LinkInfo) -> hsa_amd_memory_pool_link_info_t {
     hsa_amd_memory_pool_link_info_t {

@@ -63,8 +63,8 @@ const WAITS: [&str; 2] = ["hsa_amd_signal_wait_any", "hsa_amd_signal_wait_all"];
 #[test]
 fn the_tables_are_those_of_interface_1_34_and_loader_1_04() {
     let program = program();
-    let [amd, loader] = program.tables() else {
-        panic!("There are two tables")
+    let [amd, loader, pc_sampling] = program.tables() else {
+        panic!("There are three tables")
     };
     assert_eq!(
         (amd.slot, amd.bytes, amd.major, amd.minor),
@@ -88,6 +88,10 @@ fn the_tables_are_those_of_interface_1_34_and_loader_1_04() {
     assert_eq!(loader.name, "HSA_EXTENSION_AMD_LOADER");
     assert_eq!((loader.major, loader.minor), (1, 4));
     assert_eq!(loader.bytes_at_minor[..], [24, 40, 48, 56, 72]);
+    assert_eq!(
+        (pc_sampling.slot, pc_sampling.id, pc_sampling.bytes),
+        (TableSlot::PC_SAMPLING, 0x203, 72)
+    );
 }
 
 #[test]
