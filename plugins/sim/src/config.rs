@@ -8,6 +8,7 @@
 //! threads = 0            # threads that run kernels; 0: as many as the runtime says
 //! queues = 128           # most queues of each device
 //! hmm = false            # true: kernels may touch any memory of the process
+//! location = 0x100       # PCI location of the first device: bus << 8 | device << 3 | function
 //! ```
 //!
 //! The table `environment` in it holds variables. `HSA_OVERRIDE_GFX_VERSION=9.0.10` makes every device a gfx90a, and
@@ -21,7 +22,7 @@ use hansa_plugin_api::{Error, ErrorCode};
 use toml::{Table, Value};
 
 /// Every key, for the warning about one that is not among them.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "environment",
     "devices",
     "isa",
@@ -30,6 +31,7 @@ const KEYS: [&str; 8] = [
     "threads",
     "queues",
     "hmm",
+    "location",
 ];
 
 /// Bytes of a page: memory sizes are multiples of it.
@@ -54,6 +56,8 @@ pub(crate) struct Config {
     pub(crate) queues: u32,
     /// Whether kernels may touch any memory of the process.
     pub(crate) hmm: bool,
+    /// PCI location of the first device, as the runtime reports it; the next ones are on the next buses.
+    pub(crate) location: u32,
 }
 
 impl Default for Config {
@@ -67,6 +71,7 @@ impl Default for Config {
             threads: None,
             queues: 128,
             hmm: false,
+            location: 1 << 8,
         }
     }
 }
@@ -150,6 +155,10 @@ impl Config {
         }
         if let Some(Value::Table(environment)) = table.get("environment") {
             config.take_overrides(environment);
+        }
+        if let Some(value) = table.get("location") {
+            let accepted = "a PCI location, bus << 8 | device << 3 | function, such as 0x100";
+            config.location = number("location", value, 0..=u32::MAX >> 1, accepted)?;
         }
         Ok((config, unknown))
     }
@@ -274,7 +283,7 @@ mod tests {
 
     #[test]
     fn every_key_is_read() {
-        let text = "devices = 2\nisa = \"gfx90a\"\ncompute_units = 8\nmemory = \"512 MiB\"\nthreads = 3\nqueues = 9\nhmm = true";
+        let text = "devices = 2\nisa = \"gfx90a\"\ncompute_units = 8\nmemory = \"512 MiB\"\nthreads = 3\nqueues = 9\nhmm = true\nlocation = 0xc81407";
         let expected = Config {
             devices: 2,
             isa: Target::Gfx90a,
@@ -284,6 +293,7 @@ mod tests {
             threads: Some(3),
             queues: 9,
             hmm: true,
+            location: 0xc8_1407,
         };
         assert_eq!(parsed(text), expected);
     }

@@ -55,7 +55,7 @@ fn node(config: &Config, index: u32) -> NodeDescription {
         vendor_id: VENDOR_ID,
         device_id: chip.device_id,
         domain: DOMAIN,
-        location: (index + 1) << 8,
+        location: config.location + (index << 8),
         compute_units: config.compute_units.unwrap_or(chip.compute_units),
         simds_per_cu: SIMDS_PER_CU,
         waves_per_simd: chip.waves_per_simd,
