@@ -6,5 +6,6 @@ pub mod c_type;
 pub mod hip_client;
 pub mod hsa_client;
 pub mod kernels;
+pub mod oracle;
 pub mod side;
 pub mod tool_client;

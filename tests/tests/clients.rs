@@ -39,7 +39,7 @@ macro_rules! clients {
     )*};
 }
 
-clients! { vector_add packets bad_input bad_packets bad_calls signals memory sharing vmem svm info lifecycle images }
+clients! { vector_add packets bad_input bad_packets bad_calls signals memory sharing vmem svm info lifecycle images endings copies }
 
 mod kernels {
     use super::{run_kernels, Machine, Plugins};

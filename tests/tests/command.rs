@@ -60,6 +60,41 @@ fn info_shows_the_agents_that_were_asked_for() {
     assert_eq!(agents[0]["kind"], "CPU");
 }
 
+/// A number at the end of the variable means one node and wins there; an empty variable is none.
+#[test]
+fn info_shows_the_versions_of_gpus_that_were_asked_for() {
+    let set = "backend.sim.devices = 3\nbackend.sim.isa = \"gfx906\"\n";
+    let asked = |variables: &[(String, &str)]| {
+        let mut command = hansa(&["info", "--json"]);
+        command.env("HANSA_SET", set);
+        for (name, value) in variables {
+            command.env(name, value);
+        }
+        let machine = json(&mut command);
+        let agents = machine["agents"].as_array().expect("a list").clone();
+        agents
+            .into_iter()
+            .filter(|a| a["kind"] == "GPU")
+            .collect::<Vec<_>>()
+    };
+    let names = |gpus: &[serde_json::Value]| -> Vec<String> {
+        gpus.iter()
+            .map(|g| g["name"].as_str().expect("a name").to_owned())
+            .collect()
+    };
+    let plain = asked(&[]);
+    assert_eq!(names(&plain), ["gfx906"; 3]);
+    let first = plain[0]["node"].as_u64().expect("a number");
+    let of = |place: u64| format!("HSA_OVERRIDE_GFX_VERSION_{}", first + place);
+    let numbered = asked(&[(of(0), "11.0.0"), (of(1), "10.3.0"), (of(2), "")]);
+    assert_eq!(names(&numbered), ["gfx1100", "gfx1030", "gfx906"]);
+    assert_eq!(numbered[0]["isas"][0], "amdgcn-amd-amdhsa--gfx1100");
+    let all = "HSA_OVERRIDE_GFX_VERSION".to_owned();
+    let both = asked(&[(all, "9.0.10"), (of(1), "9.0.0")]);
+    assert_eq!(names(&both), ["gfx90a", "gfx900", "gfx90a"]);
+    assert_eq!(both[2]["isas"][0], "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-");
+}
+
 #[test]
 fn the_doctor_names_every_plugin_and_why() {
     let report = json(&mut hansa(&["doctor", "--json"]));

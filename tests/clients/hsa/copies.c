@@ -1,0 +1,159 @@
+/* Copy engines under load: many threads, batches with many entries, every engine, with engines and without (HSA_ENABLE_SDMA=0).
+ * No completion is lost and every byte arrives. Compiled against our own headers. Use: copies KERNELS. */
+#include "isolate.h"
+#include "machine.h"
+
+#include <pthread.h>
+
+enum { THREADS = 8, SLOTS = 4, BYTES = 1 << 16 };
+static const double LOAD_SECONDS = 3;
+
+static void start(const char *sdma)
+{
+    if (sdma)
+        setenv("HSA_ENABLE_SDMA", sdma, 1);
+    NEED_OK(hsa_init());
+    find_agents();
+}
+
+static atomic_ulong copies_done;
+
+/* Copies out and back, several at once, until the time is up; each round has other bytes. */
+static void *copy_for_a_while(void *data)
+{
+    unsigned seed = (unsigned)(uintptr_t)data;
+    uint8_t *from = shared_alloc(SLOTS * BYTES), *to = shared_alloc(SLOTS * BYTES), *vram = pool_alloc(gpu->coarse, SLOTS * BYTES);
+    hsa_signal_t out[SLOTS], back[SLOTS];
+    for (int i = 0; i < SLOTS; i++) {
+        out[i] = new_signal(1);
+        back[i] = new_signal(1);
+    }
+    unsigned wrong = 0, late = 0;
+    for (double end = seconds() + LOAD_SECONDS; seconds() < end;) {
+        for (int i = 0; i < SLOTS; i++) {
+            memset(from + i * BYTES, (int)seed++, BYTES);
+            hsa_signal_store_relaxed(out[i], 1);
+            hsa_signal_store_relaxed(back[i], 1);
+            /* A different size each time: some are done at once, some by an engine. */
+            size_t size = (size_t)1 << (4 + seed % 13);
+            NEED(hsa_amd_memory_async_copy(vram + i * BYTES, gpu->handle, from + i * BYTES, cpu->handle, size, 0, NULL, out[i]) == HSA_STATUS_SUCCESS);
+            NEED(hsa_amd_memory_async_copy(to + i * BYTES, cpu->handle, vram + i * BYTES, gpu->handle, size, 1, &out[i], back[i]) == HSA_STATUS_SUCCESS);
+        }
+        for (int i = 0; i < SLOTS; i++) {
+            late += !wait_zero(back[i], 20);
+            wrong += to[i * BYTES] != from[i * BYTES];
+            atomic_fetch_add(&copies_done, 2);
+        }
+    }
+    CHECK(late == 0, "%u completions were lost", late);
+    CHECK(wrong == 0, "%u copies brought other bytes", wrong);
+    for (int i = 0; i < SLOTS; i++) {
+        hsa_signal_destroy(out[i]);
+        hsa_signal_destroy(back[i]);
+    }
+    hsa_amd_memory_pool_free(from);
+    hsa_amd_memory_pool_free(to);
+    hsa_amd_memory_pool_free(vram);
+    return NULL;
+}
+
+static void many_threads(const void *sdma)
+{
+    start(sdma);
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        NEED(pthread_create(&threads[i], NULL, copy_for_a_while, (void *)(uintptr_t)(i * 31 + 1)) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK(copies_done > 100, "only %lu copies", copies_done);
+    printf("%lu copies\n", copies_done);
+    CHECK_OK(hsa_shut_down());
+}
+
+/* A batch of broadcasts and lists of many entries; one completion signal for all of it. */
+static void batches(const void *sdma)
+{
+    enum { ENTRIES = 64, OPERATIONS = 3 };
+    start(sdma);
+    uint8_t *from = shared_alloc(ENTRIES * 4096), *to = shared_alloc(ENTRIES * 4096), *vram = pool_alloc(gpu->coarse, ENTRIES * 4096);
+    void *sources[ENTRIES], *middles[ENTRIES], *targets[ENTRIES];
+    hsa_agent_t gpus[ENTRIES], cpus[ENTRIES];
+    size_t sizes[ENTRIES];
+    for (int i = 0; i < ENTRIES; i++) {
+        memset(from + i * 4096, i + 1, 4096);
+        sources[i] = from + i * 4096;
+        middles[i] = vram + i * 4096;
+        targets[i] = to + i * 4096;
+        gpus[i] = gpu->handle;
+        cpus[i] = cpu->handle;
+        sizes[i] = 4096 - (size_t)i;
+    }
+    hsa_signal_t done = new_signal(1), again = new_signal(1);
+    hsa_amd_memory_copy_op_t out = { .version = HSA_AMD_MEMORY_COPY_OP_VERSION, .type = HSA_AMD_MEMORY_COPY_OP_LINEAR, .num_entries = ENTRIES,
+                                     .completion_signal = done, .src_list = sources, .src_agent = cpu->handle, .dst_agent_list = gpus,
+                                     .dst_list = middles, .size_list = sizes };
+    CHECK_OK(hsa_amd_memory_async_batch_copy(&out, 1, 0, NULL));
+    hsa_amd_memory_copy_op_t back = out;
+    back.completion_signal = again;
+    back.src_list = middles;
+    back.src_agent = gpu->handle;
+    back.dst_list = targets;
+    back.dst_agent_list = cpus;
+    CHECK_OK(hsa_amd_memory_async_batch_copy(&back, 1, 1, &done));
+    CHECK(wait_zero(again, 20), "the batch did not end");
+    unsigned wrong = 0;
+    for (int i = 0; i < ENTRIES; i++)
+        for (size_t b = 0; b < 4096; b++)
+            wrong += to[i * 4096 + b] != (b < sizes[i] ? i + 1 : 0);
+    CHECK(wrong == 0, "%u bytes are wrong", wrong);
+
+    /* Each operation takes one from the signal that they share. */
+    hsa_signal_store_relaxed(done, OPERATIONS);
+    hsa_amd_memory_copy_op_t several[OPERATIONS];
+    for (int i = 0; i < OPERATIONS; i++)
+        several[i] = (hsa_amd_memory_copy_op_t){ .version = HSA_AMD_MEMORY_COPY_OP_VERSION, .type = HSA_AMD_MEMORY_COPY_OP_LINEAR,
+                                                 .completion_signal = done, .src = sources[i], .src_agent = cpu->handle,
+                                                 .dst_agent = cpu->handle, .dst = targets[ENTRIES - 1 - i], .size = 4096 };
+    CHECK_OK(hsa_amd_memory_async_batch_copy(several, OPERATIONS, 0, NULL));
+    CHECK(wait_zero(done, 20), "the signal of several operations is %ld", (long)hsa_signal_load_scacquire(done));
+    for (int i = 0; i < OPERATIONS; i++)
+        CHECK(((uint8_t *)targets[ENTRIES - 1 - i])[4095] == i + 1, "operation %d", i);
+    CHECK_OK(hsa_shut_down());
+}
+
+/* Every engine that is said to be free can be named alone, and no other. */
+static void engines(const void *sdma)
+{
+    start(sdma);
+    uint32_t mask = 0;
+    CHECK_OK(hsa_amd_memory_copy_engine_status(cpu->handle, gpu->handle, &mask));
+    uint8_t *to = shared_alloc(4096), *vram = pool_alloc(gpu->coarse, 4096);
+    for (unsigned engine = 0; engine < 16; engine++) {
+        hsa_signal_t done = new_signal(1);
+        hsa_status_t status =
+            hsa_amd_memory_async_copy_on_engine(to, cpu->handle, vram, gpu->handle, 4096, 0, NULL, done, (hsa_amd_sdma_engine_id_t)(1u << engine), false);
+        bool there = mask >> engine & 1;
+        CHECK_STATUS(status, there ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT);
+        if (status == HSA_STATUS_SUCCESS)
+            CHECK(wait_zero(done, 20), "engine %u", engine);
+    }
+    CHECK_OK(hsa_shut_down());
+}
+
+int main(int argc, char **argv)
+{
+    NEED(argc == 2);
+    (void)argv;
+    static const char *const settings[] = { NULL, "0", "1" };
+    static const char *const names[] = { "", " HSA_ENABLE_SDMA=0", " HSA_ENABLE_SDMA=1" };
+    for (int i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "batches%s", names[i]);
+        isolate(name, batches, settings[i]);
+        snprintf(name, sizeof name, "engines%s", names[i]);
+        isolate(name, engines, settings[i]);
+        snprintf(name, sizeof name, "many_threads%s", names[i]);
+        isolate(name, many_threads, settings[i]);
+    }
+    return check_summary();
+}
