@@ -318,7 +318,7 @@ impl Runtime {
         })
     }
 
-    /// Refuses a range that begins in an allocation of ours and ends where nothing is allocated. What begins elsewhere is
+    /// Refuses a range that begins in an allocation of ours and goes beyond it. What begins elsewhere is
     /// the program's own memory, of which nothing is known; so is what it locked, which may be a part of more.
     ///
     /// # Errors
@@ -329,15 +329,26 @@ impl Runtime {
         let Some(end) = address.checked_add(bytes) else {
             return Err(beyond);
         };
-        let mut at = address;
-        while at < end {
-            let Some(allocation) = self.memory.find(at) else {
-                return if at == address { Ok(()) } else { Err(beyond) };
+        let Some(first) = self.memory.find(address) else {
+            return Ok(());
+        };
+        if first.kind.is_allocated() {
+            return if end <= first.base + first.bytes {
+                Ok(())
+            } else {
+                Err(beyond)
             };
-            if !allocation.kind.is_allocated() && allocation.kind != AllocationKind::Virtual {
-                break;
-            }
-            at = allocation.base + allocation.bytes;
+        }
+        // Mappings at reserved addresses may follow each other.
+        let mut at = address;
+        while at < end && first.kind == AllocationKind::Virtual {
+            let next = self
+                .memory
+                .find(at)
+                .filter(|next| next.kind == AllocationKind::Virtual);
+            at = next
+                .map(|next| next.base + next.bytes)
+                .ok_or(Error::InvalidArgument("the range goes beyond what is mapped"))?;
         }
         Ok(())
     }
