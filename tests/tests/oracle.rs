@@ -173,6 +173,8 @@ fn too_late(function: &str) -> Option<&'static str> {
         "hsa_amd_deregister_deallocation_callback" | "hsa_ext_image_destroy" | "hsa_ext_sampler_destroy" => {
             "_INVALID_ARGUMENT (0x1001)"
         }
+        // The answer stands where the question stood, and all threads share it.
+        "hsa_amd_svm_attributes_get" => "_INVALID_ARGUMENT (0x1001)",
         "hsa_code_object_destroy" => "_INVALID_CODE_OBJECT (0x1010)",
         "hsa_code_object_reader_destroy" => "_INVALID_CODE_OBJECT_READER (0x1021)",
         "hsa_executable_destroy" => "_INVALID_EXECUTABLE (0x1011)",
