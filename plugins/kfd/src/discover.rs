@@ -4,6 +4,7 @@ use crate::chip::{by_device_id, save_area, SaveArea, Shape, Target};
 use crate::config::Config;
 use crate::error::{likely_cause, Error, Result};
 use crate::ioctl::{Kfd, Node};
+use crate::machine::Lasting;
 use crate::topology::{self, Hidden, Topology};
 use crate::DEVICE;
 use hansa_plugin_api::sys::{Errno, System};
@@ -201,7 +202,7 @@ fn candidate(node: &topology::Node, config: &Config, page: u64) -> std::result::
 /// # Errors
 ///
 /// Why there is none.
-pub fn probe(system: &Arc<dyn System>, config: &Config) -> Result<Vec<String>> {
+pub fn probe(system: &Arc<dyn System>, lasting: &Lasting, config: &Config) -> Result<Vec<String>> {
     let (_kfd, _) = open_kfd(system)?;
     let topology = Topology::read(system.as_ref(), Path::new(topology::ROOT))?;
     let (candidates, hidden) = judge(&topology, config, system.page_size() as u64);
@@ -214,6 +215,7 @@ pub fn probe(system: &Arc<dyn System>, config: &Config) -> Result<Vec<String>> {
         .map(pci_address)
         .collect();
     addresses.dedup();
+    lasting.keep(topology);
     Ok(addresses)
 }
 

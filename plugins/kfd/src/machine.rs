@@ -39,6 +39,8 @@ const HOST_LIMIT: u64 = (1 << 47) - 1;
 /// What outlives a driver in a process.
 #[derive(Debug, Default)]
 pub struct Lasting {
+    /// What a probe has just read, for the opening that follows.
+    probed: Mutex<Option<Topology>>,
     renders: Mutex<HashMap<u32, Arc<Render>>>,
     pub(crate) event_page: Mutex<Option<EventPage>>,
 }
@@ -52,6 +54,21 @@ impl Lasting {
         }
         if let Some(page) = self.event_page.lock().take() {
             std::mem::forget(page);
+        }
+    }
+
+    /// Keeps what a probe read.
+    pub(crate) fn keep(&self, topology: Topology) {
+        *self.probed.lock() = Some(topology);
+    }
+
+    /// The machine as it is now.
+    fn topology(&self, system: &dyn System) -> Result<Topology> {
+        let root = Path::new(topology::ROOT);
+        let probed = self.probed.lock().take();
+        match probed.filter(|probed| probed.is_current(system, root)) {
+            Some(topology) => Ok(topology),
+            None => Topology::read(system, root),
         }
     }
 
@@ -115,7 +132,7 @@ impl Machine {
     /// Why there is none.
     pub fn open(system: &Arc<dyn System>, lasting: &Arc<Lasting>, config: &Config) -> Result<Self> {
         let (kfd, minor) = open_kfd(system)?;
-        let topology = Topology::read(system.as_ref(), Path::new(topology::ROOT))?;
+        let topology = lasting.topology(system.as_ref())?;
         let (candidates, mut hidden) = judge(&topology, config, system.page_size() as u64);
         if candidates.is_empty() {
             return Err(nothing(&hidden));

@@ -39,7 +39,7 @@ impl Plugin for KfdPlugin {
 
     fn probe(host: HostRef<'_>) -> Result<ProbeOutcome> {
         let system: Arc<dyn System> = Arc::new(LinuxSystem);
-        let devices = discover::probe(&system, &configuration(host)?)?;
+        let devices = discover::probe(&system, &LASTING, &configuration(host)?)?;
         Ok(ProbeOutcome {
             devices: devices.into_iter().map(RString::from).collect(),
         })

@@ -408,3 +408,24 @@ fn a_machine_that_never_stands_still_is_an_error_and_no_hang() {
     let error = Topology::read(&system, Path::new(topology::ROOT)).unwrap_err();
     assert!(error.to_string().contains("changed 8 times"), "{error}");
 }
+
+#[test]
+fn what_a_probe_has_just_read_is_not_read_again() {
+    let rig = Rig::new(Machine::vega10(), Options::default());
+    let system = Arc::clone(&rig.system) as Arc<dyn System>;
+    let reads = || {
+        let path = Path::new(topology::ROOT).join("nodes/1/properties");
+        let counts = rig.kernel().faults.counts();
+        counts
+            .get(&format!("read {}", path.display()))
+            .copied()
+            .unwrap_or(0)
+    };
+    hansa_kfd::discover::probe(&system, &rig.lasting, &Config::default()).unwrap();
+    assert_eq!(reads(), 1);
+    rig.driver.open().unwrap();
+    assert_eq!(reads(), 1);
+    rig.driver.close().unwrap();
+    rig.driver.open().unwrap();
+    assert_eq!(reads(), 2, "the machine may have changed");
+}

@@ -19,6 +19,8 @@ pub struct Topology {
     pub hidden: Vec<Hidden>,
     /// Oddities that were passed over, a sentence each.
     pub remarks: Vec<String>,
+    /// What tells this moment from others, if the kernel tells.
+    pub generation: Option<Vec<u8>>,
 }
 
 impl Topology {
@@ -28,13 +30,16 @@ impl Topology {
     ///
     /// [`Error::Read`] when there is no list of nodes.
     pub fn read(system: &dyn System, root: &Path) -> Result<Self> {
-        let generation = || system.read_file(&root.join("generation_id")).ok();
+        let generation = || generation(system, root);
         let mut before = generation();
         for _ in 0..MOST_TRIES {
             let topology = Reader { system }.read(root)?;
             let after = generation();
             if after == before {
-                return Ok(topology);
+                return Ok(Self {
+                    generation: after,
+                    ..topology
+                });
             }
             before = after;
         }
@@ -44,11 +49,20 @@ impl Topology {
         })
     }
 
+    /// Whether the machine is still the same.
+    pub fn is_current(&self, system: &dyn System, root: &Path) -> bool {
+        self.generation.is_some() && self.generation == generation(system, root)
+    }
+
     /// The node with a number.
     #[must_use]
     pub fn node(&self, number: u32) -> Option<&Node> {
         self.nodes.iter().find(|node| node.number == number)
     }
+}
+
+fn generation(system: &dyn System, root: &Path) -> Option<Vec<u8>> {
+    system.read_file(&root.join("generation_id")).ok()
 }
 
 struct Reader<'a> {
