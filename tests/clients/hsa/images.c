@@ -165,7 +165,7 @@ static void round_trip(const struct shape *shape, hsa_ext_image_format_t format)
     size_t part_row = row + 3 * bytes, part_slice = part_row * e[1];
     memset(memory, GUARD, size + 4096);
     bool sliced = shape->geometry == HSA_EXT_IMAGE_GEOMETRY_3D || e[2] > 1;
-    uint8_t *source = malloc(part_slice * e[2] + 4096);
+    uint8_t *source = shared_alloc(part_slice * e[2] + 4096);
     for (size_t i = 0; i < part_slice * e[2] + 4096; i++)
         source[i] = noise((uint32_t)i + 999);
     CHECK_OK(hsa_ext_image_import(device, source, part_row, sliced ? part_slice : 0, image.handle, &part));
@@ -180,7 +180,7 @@ static void round_trip(const struct shape *shape, hsa_ext_image_format_t format)
     CHECK(wrong == size, "geometry %u type %u order %u: byte %zu is %#x, not %#x", shape->geometry, format.channel_type,
           format.channel_order, wrong, memory[wrong], want[wrong]);
     CHECK(memory[size] == GUARD && memory[size + 4095] == GUARD, "export wrote too much");
-    free(source);
+    CHECK_OK(hsa_amd_memory_pool_free(source));
     free(want);
     CHECK_OK(hsa_amd_memory_pool_free(memory));
     drop_image(image);
@@ -410,7 +410,7 @@ static void stored(void)
     for (uint32_t i = 0; i < 240; i++)
         numbers[i] = i * 400;
     launch("store_3dui", 60, solid.handle.handle, (uint64_t)(uintptr_t)numbers, 0, 0);
-    uint16_t back[120] = { 0 };
+    uint16_t *back = shared_alloc(120 * sizeof *back);
     hsa_ext_image_region_t all = box(0, 0, 0, 5, 4, 3);
     CHECK_OK(hsa_ext_image_export(device, solid.handle, back, 0, 0, &all));
     for (uint32_t i = 0; i < 120; i++) {
@@ -418,6 +418,7 @@ static void stored(void)
         CHECK(back[i] == (want > 65535 ? 65535 : want), "[%u] = %u, not %u", i, back[i], want);
     }
     CHECK_OK(hsa_amd_memory_pool_free(numbers));
+    CHECK_OK(hsa_amd_memory_pool_free(back));
     drop_image(solid);
 }
 
