@@ -248,3 +248,16 @@ fn pace() {
         }
     }
 }
+
+/// AMD's runtime lays images out in tiles and moves them with kernels of its own.
+#[test]
+fn images_work_on_both() {
+    if !is_possible() {
+        return;
+    }
+    let client = program("images");
+    output(Side::Amd, "gfx900", &client, &[code_objects(), Path::new("amd")]);
+    for isa in TARGETS {
+        output(Side::Kfd, isa, &client, &[code_objects()]);
+    }
+}

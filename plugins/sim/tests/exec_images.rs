@@ -749,20 +749,3 @@ fn the_border_is_seen_through_the_selects() {
         assert_eq!(floats(found[1]), [0.0, 0.0, 0.0, 1.0]);
     }
 }
-
-#[test]
-fn a_layout_that_is_not_linear_stops_the_kernel() {
-    let image = ramp(PLANE, [8, 8, 1]);
-    let mut words = descriptor(&image);
-    words[3] |= 5 << 20;
-    let result = std::panic::catch_unwind(|| {
-        by_hand(
-            "image_load v20, v[1:2], s[16:23] dmask:0x1 unorm",
-            &image.memory,
-            words,
-            NEAREST,
-            |_| [0; 8],
-        )
-    });
-    assert!(matches!(result, Err(_) | Ok(None)));
-}

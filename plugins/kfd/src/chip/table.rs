@@ -98,10 +98,7 @@ pub const CHIPS: [Chip; 38] = [
     ecc(row(9, 0, 6)),
     wide(row(9, 0, 8)),
     replay(row(9, 0, 9)),
-    Chip {
-        images: false,
-        ..wide(row(9, 0, 10))
-    },
+    wide(row(9, 0, 10)),
     replay(row(9, 0, 12)),
     accelerator(row(9, 4, 0)),
     accelerator(row(9, 4, 1)),
@@ -159,6 +156,6 @@ mod tests {
         assert_eq!(of(110_002).vector_register_bytes, 0x4_0000);
         assert_eq!(of(120_001).vector_register_bytes, 0x6_0000);
         assert!(of(110_000).firmware_scheduler && !of(100_302).firmware_scheduler);
-        assert!(!of(90_402).images && of(90_006).images);
+        assert!(!of(90_402).images && of(90_006).images && of(90_010).images);
     }
 }

@@ -4,7 +4,7 @@
 
 use super::operands::{has_layer, Operands};
 use super::texture::{Place, Resource, Texture};
-use super::{bits, deliver, element, half_of, kind_of, lanes_of, register, resource, unknown_layout};
+use super::{bits, deliver, element, half_of, kind_of, lanes_of, register, resource};
 use crate::exec::atomic::{global_atomic, registers};
 use crate::exec::format_access::{narrow, widen};
 use crate::exec::guard::{self, Width};
@@ -67,7 +67,6 @@ pub(super) fn load(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
     let mut results = [[0; 4]; 64];
     match resource(wave, op) {
-        Resource::Swizzled => return unknown_layout(wave, op),
         Resource::Unbound => {}
         Resource::Texture(texture) => {
             let inside = addresses(wave, op, &texture, lanes);
@@ -126,7 +125,6 @@ fn stored(wave: &Wave, op: &Op, lane: usize, texture: &Texture) -> [u32; 4] {
 pub(super) fn store(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
     let texture = match resource(wave, op) {
-        Resource::Swizzled => return unknown_layout(wave, op),
         Resource::Unbound => return Flow::Next,
         Resource::Texture(texture) => texture,
     };
@@ -161,7 +159,6 @@ pub(super) fn atomic(wave: &mut Wave, op: &Op) -> Flow {
     let kind = kind_of(op);
     let bytes = 4 * usize::from(registers(kind.size()));
     let inside = match resource(wave, op) {
-        Resource::Swizzled => return unknown_layout(wave, op),
         Resource::Texture(texture) if texture.layout.bytes() == bytes => addresses(wave, op, &texture, lanes),
         _ => 0,
     };

@@ -18,7 +18,7 @@ use super::op::{Flow, Op, Versions};
 use super::row::Row;
 use super::scalar_float::Half;
 use super::vmem::{refuse, vanished};
-use super::wave::{Stop, Wave};
+use super::wave::Wave;
 use crate::isa::Mods;
 use texture::Resource;
 
@@ -64,14 +64,6 @@ mod bits {
 fn resource(wave: &Wave, op: &Op) -> Resource {
     let first = op.f as usize;
     Resource::new(std::array::from_fn(|i| wave.s[(first + i) & 511]))
-}
-
-/// Stops the wave at an image in a layout that is not known: as if the instruction did not exist.
-#[cold]
-fn unknown_layout(wave: &mut Wave, op: &Op) -> Flow {
-    let word = wave.s[(op.f as usize + 3) & 511];
-    wave.stop = Some(Stop::Illegal { word });
-    Flow::Fault
 }
 
 /// A register `further` places behind `code`, in the same file.

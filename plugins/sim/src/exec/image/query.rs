@@ -4,7 +4,7 @@ use super::operands::{Address, Operands};
 use super::sample::level_of_detail;
 use super::sampler::Sampler;
 use super::texture::{Resource, Shape};
-use super::{bits, deliver, lanes_of, resource, unknown_layout};
+use super::{bits, deliver, lanes_of, resource};
 use crate::exec::op::{Flow, Op};
 use crate::exec::wave::Wave;
 
@@ -36,7 +36,6 @@ pub(super) fn lod(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
     let mut results = [[0; 4]; 64];
     match resource(wave, op) {
-        Resource::Swizzled => return unknown_layout(wave, op),
         Resource::Unbound => {}
         Resource::Texture(texture) => {
             let sampler = super::sample::sampler(wave, op);

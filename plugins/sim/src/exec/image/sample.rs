@@ -9,7 +9,7 @@ use super::access::halves;
 use super::operands::Address;
 use super::sampler::{Blend, Levels, Sampler, Taps};
 use super::texture::{Place, Resource, Shape, Texture};
-use super::{bits, deliver, element, lanes_of, resource, unknown_layout};
+use super::{bits, deliver, element, lanes_of, resource};
 use crate::exec::format::Number;
 use crate::exec::op::{Flow, Op};
 use crate::exec::slot::SCALAR;
@@ -28,7 +28,6 @@ pub(super) fn sample(wave: &mut Wave, op: &Op) -> Flow {
     let narrow = op.x & bits::D16 != 0;
     let mut results = [[0; 4]; 64];
     match resource(wave, op) {
-        Resource::Swizzled => return unknown_layout(wave, op),
         Resource::Unbound => {}
         Resource::Texture(texture) => {
             let sampler = sampler(wave, op);
