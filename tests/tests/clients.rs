@@ -72,6 +72,19 @@ mod kernels {
     }
 }
 
+/// Who may use what, with several GPUs.
+#[test]
+fn peers() {
+    if ready() {
+        let machine = Machine {
+            plugins: Plugins::BuiltIn,
+            isa: "gfx900",
+            devices: 2,
+        };
+        run(machine, "peers", &[code_objects()]);
+    }
+}
+
 /// The plugins of the other tests are not the linked ones by mistake.
 #[test]
 fn loaded_plugins_come_from_their_libraries() {
