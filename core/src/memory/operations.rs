@@ -257,11 +257,19 @@ impl Runtime {
             ));
         }
         let mut granted = allocation.granted.lock();
-        if let AllocationKind::Device { driver, handle } = allocation.kind {
-            let owner = self.regions[allocation.region].agent;
+        let (owner, shown) = match allocation.kind {
+            AllocationKind::Device { driver, handle } => (
+                Some(self.regions[allocation.region].agent),
+                Some((driver, handle)),
+            ),
+            // Whoever made it may be elsewhere: it is for those it was imported for.
+            AllocationKind::Imported { driver, handle, .. } => (None, Some((driver, handle))),
+            _ => (None, None),
+        };
+        if let Some((driver, handle)) = shown {
             let nodes_of = |list: &[usize]| -> Vec<u32> {
                 list.iter()
-                    .filter(|&&agent| agent != owner)
+                    .filter(|&&agent| Some(agent) != owner)
                     .filter_map(|&agent| self.agents[agent].device())
                     .filter(|device| device.reference.driver == driver)
                     .map(|device| device.reference.node)

@@ -228,6 +228,12 @@ static void taker(void)
     CHECK(is_for(memory, false, true), "memory was taken for one GPU");
     run(&second, memory);
     CHECK(is_refused(&first, memory), "a GPU uses what was taken for another");
+    hsa_agent_t both[] = { first.agent->handle, second.agent->handle };
+    CHECK_OK(hsa_amd_agents_allow_access(2, both, NULL, memory));
+    CHECK(is_for(memory, true, true), "memory was given to the other GPU");
+    run(&first, memory);
+    CHECK_OK(hsa_amd_agents_allow_access(1, both, NULL, memory));
+    CHECK(is_refused(&second, memory), "a GPU uses what was taken from it");
     CHECK_OK(hsa_amd_ipc_memory_detach(memory));
 }
 
@@ -240,7 +246,7 @@ static void memory_of_a_gpu_is_used_by_another_in_another_process(void)
     NEED(send_child(&other, &handle, sizeof handle));
     int status = end_child(&other);
     CHECK(exited(status, 0), "the other process ended with %#x", status);
-    CHECK(wrong_words(memory, 3, 1) == 0, "%u words are wrong", wrong_words(memory, 3, 1));
+    CHECK(wrong_words(memory, 9, 4) == 0, "%u words are wrong", wrong_words(memory, 9, 4));
     CHECK_OK(hsa_amd_memory_pool_free(memory));
 }
 
