@@ -7,6 +7,7 @@
 //! All of them trust the C interface: a pointer that is not NULL points to what the function says. Nothing can check
 //! that; so these types are made from arguments of C functions and from nothing else.
 
+use hansa_core::log::{self, Topic};
 use hansa_core::{Error, Result};
 use hansa_plugin_api::hsa::{c_char, c_void, hsa_status_t};
 use std::borrow::Cow;
@@ -19,18 +20,24 @@ macro_rules! entry {
         $(
             $(#[$meta])*
             pub(crate) unsafe extern "C" fn $name($($arg: $ty),*) -> hansa_plugin_api::hsa::hsa_status_t {
-                $crate::entry::answer(|| -> hansa_core::Result<()> { $body })
+                $crate::entry::answer(stringify!($name), || -> hansa_core::Result<()> { $body })
             }
         )*
     };
 }
 pub(crate) use entry;
 
-/// The status of a body's outcome.
-pub(crate) fn answer(body: impl FnOnce() -> Result<()>) -> hsa_status_t {
+/// The status of a body's outcome. A refusal is logged with its reason where somebody wants to see everything: programs
+/// try things out.
+pub(crate) fn answer(name: &str, body: impl FnOnce() -> Result<()>) -> hsa_status_t {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => hsa_status_t::SUCCESS,
-        Ok(Err(error)) => error.status(),
+        Ok(Err(error)) => {
+            if !matches!(error, Error::Callback(_)) {
+                log::line(Topic::Detail, format_args!("{name}: {error}"));
+            }
+            error.status()
+        }
         Err(_) => hsa_status_t::ERROR,
     }
 }
@@ -164,7 +171,7 @@ mod tests {
     #[test]
     fn what_a_callback_answers_comes_through_unchanged() {
         for status in [1, 0x77, 0x1000] {
-            let answer = answer(|| go_on(hsa_status_t(status)));
+            let answer = answer("test", || go_on(hsa_status_t(status)));
             assert_eq!(answer, hsa_status_t(status));
         }
     }

@@ -14,6 +14,7 @@ pub mod error;
 pub mod handle;
 pub mod ipc;
 pub mod loader;
+pub mod log;
 pub mod memory;
 pub mod plugin;
 pub mod queue;

@@ -167,3 +167,138 @@ fn errors_of_kernels_are_said_without_being_asked_for() {
         assert_eq!(run(kernel, &silence), [""; 0]);
     }
 }
+
+/// What a program says on stderr that uses a little of everything.
+fn told(variables: &[(&str, &str)]) -> String {
+    let mut command = Machine::gfx900(Plugins::BuiltIn).command(&program("traced"));
+    command.arg(code_objects()).envs(variables.iter().copied());
+    let (output, text, errors) = finished(command);
+    assert!(output.status.success(), "{text}{errors}");
+    errors
+}
+
+#[test]
+fn each_debug_switch_shows_its_own_and_nothing_else() {
+    if !ready() {
+        return;
+    }
+    let queue = [
+        "hansa: queue 1: made for agent 1, gfx900: 0x",
+        "Multi, 64 packets",
+        "queue 1: destroyed; 16 of 16 packets",
+    ];
+    let memory = [
+        "hansa: memory: 0x",
+        "bytes of region",
+        "1048576 bytes from 0x",
+        "copied",
+        "was never freed",
+    ];
+    let signal = [
+        "hansa: signal 0x",
+        ": made with 8",
+        ": waited ",
+        " us until ",
+        ": destroyed",
+    ];
+    let switches: [(&str, &[&str]); 3] = [
+        ("HSA_QUEUE_DEBUG", &queue),
+        ("HSA_MEMORY_DEBUG", &memory),
+        ("HSA_SIGNAL_DEBUG", &signal),
+    ];
+    for (switch, parts) in switches {
+        let errors = told(&[(switch, "1")]);
+        for (other, theirs) in switches {
+            for part in theirs
+                .iter()
+                .filter(|part| other == switch || part.starts_with("hansa: "))
+            {
+                assert_eq!(
+                    errors.contains(part),
+                    other == switch,
+                    "{switch}: {part}:\n{errors}"
+                );
+            }
+        }
+        assert!(!parts.is_empty());
+    }
+    assert_eq!(told(&[]), "");
+}
+
+#[test]
+fn the_level_shows_more_the_higher_it_is() {
+    if !ready() {
+        return;
+    }
+    let quiet = [("HSA_DEBUG_LEVEL", "5"), ("HSA_ENABLE_SDMA_GANG", "1")];
+    assert_eq!(told(&quiet), "");
+    let some = told(&[("HSA_DEBUG_LEVEL", "6")]);
+    assert!(
+        some.contains("hansa: queue 1: ")
+            && some.contains("hansa: memory: ")
+            && !some.contains("hansa: signal")
+    );
+    let all = told(&[
+        ("HSA_ENABLE_DEBUG", "1"),
+        ("HSA_DEBUG_LEVEL", "7"),
+        ("HSA_ENABLE_SDMA_GANG", "1"),
+    ]);
+    let meaningless = "hansa: HSA_ENABLE_SDMA_GANG has no meaning here: one copy uses one engine\n";
+    assert!(
+        all.contains(meaningless) && all.contains("hansa: signal"),
+        "{all}"
+    );
+    let mut command = Machine::gfx900(Plugins::BuiltIn).command(&program("tooled"));
+    command.env("HSA_DEBUG_LEVEL", "7");
+    let (_, _, errors) = finished(command);
+    assert!(
+        errors.contains("hansa: hsa_shut_down: "),
+        "no reason for a refusal:\n{errors}"
+    );
+}
+
+#[test]
+fn queues_are_as_large_as_wanted_and_limited_to_compute_units() {
+    if !ready() {
+        return;
+    }
+    let queues = |variables: &[(&str, &str)]| -> Vec<String> {
+        let mut command = THREE.command(&program("agents"));
+        command.envs(variables.iter().copied());
+        let (output, text, errors) = finished(command);
+        assert!(output.status.success(), "{text}{errors}");
+        let lines = text.lines().filter_map(|line| line.strip_prefix("queue "));
+        lines.map(str::to_owned).collect()
+    };
+    assert_eq!(queues(&[]), ["0xffffffff 64"; 3]);
+    assert_eq!(queues(&[("HSA_QUEUE_SIZE", "1024")]), ["0xffffffff 1024"; 3]);
+    let mask = ("HSA_CU_MASK", "0:0-3;2:0xf0");
+    assert_eq!(queues(&[mask]), ["0xf 64", "0xffffffff 64", "0xf0 64"]);
+    // The number of a GPU is that among the visible ones.
+    assert_eq!(queues(&[mask, ("ROCR_VISIBLE_DEVICES", "2")]), ["0xf 64"]);
+    assert_eq!(
+        queues(&[mask, ("HSA_CU_MASK_SKIP_INIT", "1")]),
+        ["0xffffffff 64"; 3]
+    );
+}
+
+#[test]
+fn scratch_is_prepared_as_wanted() {
+    if ready() {
+        let scratch = |errors: String| {
+            errors
+                .lines()
+                .find(|l| l.contains(" of scratch"))
+                .map(str::to_owned)
+        };
+        let debug = ("HSA_QUEUE_DEBUG", "1");
+        assert_eq!(scratch(told(&[debug])), None);
+        let line = scratch(told(&[debug, ("HSA_SCRATCH_MEM", "512")]));
+        // 64 lanes of 512 bytes each.
+        assert!(
+            line.as_ref()
+                .is_some_and(|line| line.contains(" waves with 32768 bytes of scratch")),
+            "{line:?}"
+        );
+    }
+}

@@ -15,6 +15,7 @@ use crate::loader::{
     AgentKey, CodeObjectReader, Executable, ExecutableError, FloatRounding, Isa, LoadError, LoadTarget,
     LoadedCodeObject, PlacementError, Profile, ReaderError, Symbol, SymbolKind, DESCRIPTOR_SUFFIX,
 };
+use crate::log::{self, Topic};
 use crate::runtime::Runtime;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -364,6 +365,8 @@ impl Runtime {
         let loaded = live.executable.load_agent_code_object(reader, target);
         if let Err(ExecutableError::Load(LoadError::Isa(difference))) = &loaded {
             eprintln!("hansa: {difference}");
+        } else if let Err(error) = &loaded {
+            log::line(Topic::Error, format_args!("loader: {error}"));
         }
         self.loaded_handle(executable, &live, &loaded?)
     }

@@ -80,6 +80,8 @@ pub struct Config {
     pub files: Vec<PathBuf>,
     /// What could not be used.
     pub warnings: Vec<Warning>,
+    /// Variables that are set and do nothing here, and why.
+    pub without_meaning: Vec<(&'static str, &'static str)>,
     backends: DocumentMut,
     driver_variables: BTreeMap<String, String>,
 }
@@ -285,6 +287,23 @@ impl Config {
         {
             let name = format!("HSA_OVERRIDE_GFX_VERSION{suffix}");
             self.driver_variables.insert(name, version.to_string());
+        }
+        for (name, switch) in [
+            ("HSA_XNACK", self.settings.hsa.xnack.value),
+            (
+                "HSA_ENABLE_DEBUG",
+                self.settings.hsa.enable_debug.value.then_some(true),
+            ),
+        ] {
+            if let Some(on) = switch {
+                self.driver_variables
+                    .insert(name.to_owned(), u8::from(on).to_string());
+            }
+        }
+        for variable in VARIABLES {
+            if let (Use::NoMeaning(why), Some(_)) = (variable.purpose, environment.var(variable.name)) {
+                self.without_meaning.push((variable.name, why));
+            }
         }
         for name in environment
             .names_with("HANSA_")

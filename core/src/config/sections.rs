@@ -74,9 +74,9 @@ macro_rules! settings {
 settings! {
     /// Queues, scratch memory and copies.
     runtime: Runtime {
-        /// Packets in a queue whose size the caller leaves open, and in the runtime's own queues.
+        /// When set, packets that a queue has at least, whatever the program asks for.
         queue_size: QueueSize = QueueSize(4096), "HSA_QUEUE_SIZE", "HANSA_RUNTIME_QUEUE_SIZE";
-        /// Scratch memory an agent sets aside for its queues, in megabytes.
+        /// When set, the most scratch memory that a queue gets, in megabytes.
         scratch_mem_mb: Megabytes = Megabytes(256), "HANSA_RUNTIME_SCRATCH_MEM_MB";
         /// Copies by the DMA engines (true), by kernels (false), or as the driver likes (auto).
         enable_sdma: Option<bool> = None, "HSA_ENABLE_SDMA", "HANSA_RUNTIME_ENABLE_SDMA";
@@ -87,11 +87,11 @@ settings! {
         level: Level = Level(0), "HSA_DEBUG_LEVEL", "HANSA_DEBUG_LEVEL";
         /// Write down each call of the C interface: "text" or "text:FILE" for lines, "perfetto:FILE" for ui.perfetto.dev.
         api_trace: ApiTrace = ApiTrace::Off, "HSA_TRACE", "HANSA_DEBUG_API_TRACE";
-        /// Log the life of queues and their packets.
+        /// Log queues that are made, fail and go.
         queue: bool = false, "HSA_QUEUE_DEBUG", "HANSA_DEBUG_QUEUE";
-        /// Log allocations, mappings and copies, and what was never freed.
+        /// Log allocations, locked memory and copies, and at the end what was never freed.
         memory: bool = false, "HSA_MEMORY_DEBUG", "HANSA_DEBUG_MEMORY";
-        /// Log waits on signals and what ended them.
+        /// Log signals that are made and go, waits on them and what ended them.
         signal: bool = false, "HSA_SIGNAL_DEBUG", "HANSA_DEBUG_SIGNAL";
     }
     /// How memory is mapped.
@@ -130,16 +130,16 @@ settings! {
         cu_mask: Option<CuMask> = None, "HSA_CU_MASK";
         /// Leave a new queue's mask of compute units as the driver made it.
         cu_mask_skip_init: bool = false, "HSA_CU_MASK_SKIP_INIT";
-        /// Sleep on the driver's events; otherwise every wait polls.
+        /// Sleep on the driver's events; otherwise waits poll where a driver would have to wake them.
         enable_interrupt: bool = true, "HSA_ENABLE_INTERRUPT";
-        /// Ask the driver to set up what a debugger of GPU code needs.
+        /// Ask the driver to set up what a debugger of GPU code needs, and show warnings unless a level is set.
         enable_debug: bool = false, "HSA_ENABLE_DEBUG";
-        /// Insist that an agent has a private aperture.
+        /// Say which GPU has no private aperture.
         check_flat_scratch: bool = false, "HSA_CHECK_FLAT_SCRATCH";
-        /// Scratch memory per work-item that a queue is prepared for, in bytes.
+        /// When set, scratch memory per work-item that a new queue gets at once, in bytes.
         scratch_mem: Bytes = Bytes(2048), "HSA_SCRATCH_MEM";
-        /// Hardware queues per agent.
-        max_queues: Count = Count(128), "HSA_MAX_QUEUES";
+        /// Most hardware queues per agent, 0 for as many as there are.
+        max_queues: Count = Count(0), "HSA_MAX_QUEUES";
         /// Hardware queues per agent and priority that counted queues share.
         max_counted_queues: Count = Count(4), "GPU_MAX_HW_QUEUES";
         /// Packets in a hardware queue that counted queues share.
@@ -148,8 +148,6 @@ settings! {
         xnack: Option<bool> = None, "HSA_XNACK";
         /// Report ECC of the register files in the ISA name.
         enable_sramecc: Option<bool> = None, "HSA_ENABLE_SRAMECC";
-        /// Copies between two agents by their DMA engines.
-        enable_peer_sdma: Option<bool> = None, "HSA_ENABLE_PEER_SDMA";
         /// Leave out the image extension.
         disable_image: bool = false, "HSA_DISABLE_IMAGE";
         /// Say on stderr what a memory fault of a kernel was.
@@ -158,7 +156,7 @@ settings! {
         enable_queue_fault_message: bool = true, "HSA_ENABLE_QUEUE_FAULT_MESSAGE";
         /// Name the file behind a code object that was given in memory.
         loader_enable_mmap_uri: bool = false, "HSA_LOADER_ENABLE_MMAP_URI";
-        /// Seconds after which a wait that should have ended is an error.
+        /// Seconds after which a wait ends the program with a message, 0 for never.
         signal_wait_abort_timeout: Seconds = Seconds(0), "HSA_SIGNAL_WAIT_ABORT_TIMEOUT";
         /// Tools libraries to load, in order.
         tools_lib: Libraries = Libraries::default(), "HSA_TOOLS_LIB";

@@ -112,7 +112,7 @@ fn a_bad_value_names_file_line_and_form_and_the_value_before_holds() {
     let config = load(
         "bad",
         text,
-        &[("HSA_DEBUG_LEVEL", "high"), ("HSA_ENABLE_INTERRUPT", "false")],
+        &[("HSA_DEBUG_LEVEL", "high"), ("HSA_ENABLE_DEBUG", "false")],
     );
     assert_eq!(config.settings, Settings::default());
     let found = warnings(&config);
@@ -122,7 +122,7 @@ fn a_bad_value_names_file_line_and_form_and_the_value_before_holds() {
         "hsa.conf:5: debug.level = 8: expected a number from 0 to 7; it stays 0 (default)",
         "hsa.conf:6: debug.api_trace = 1: expected true or false, \"text\", \"text:FILE\" or \"perfetto:FILE\"; it stays false (default)",
         "HSA_DEBUG_LEVEL: high: expected a number from 0 to 7; it stays 0 (default)",
-        "HSA_ENABLE_INTERRUPT: false: expected 0 or 1; it stays true (default)",
+        "HSA_ENABLE_DEBUG: false: expected 0 or 1; it stays false (default)",
     ];
     assert_eq!(found.len(), expected.len(), "{found:#?}");
     for (found, expected) in found.iter().zip(expected) {

@@ -119,7 +119,10 @@ pub const VARIABLES: &[Variable] = &[
     row("ROCR_VISIBLE_DEVICES", Use::Setting("hsa.visible_devices")),
     row("HSA_ENABLE_INTERRUPT", Use::Setting("hsa.enable_interrupt")),
     row("HSA_ENABLE_SDMA", Use::Setting("runtime.enable_sdma")),
-    row("HSA_ENABLE_PEER_SDMA", Use::Setting("hsa.enable_peer_sdma")),
+    row(
+        "HSA_ENABLE_PEER_SDMA",
+        Use::NoMeaning("the drivers of two agents say how copies between them go"),
+    ),
     row("HSA_ENABLE_SDMA_GANG", Use::NoMeaning("one copy uses one engine")),
     row(
         "HSA_ENABLE_SDMA_COPY_SIZE_OVERRIDE",

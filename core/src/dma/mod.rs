@@ -9,6 +9,7 @@ mod route;
 
 use crate::clock;
 use crate::error::{Error, Result};
+use crate::log::{self, Topic};
 use crate::memory::AllocationKind;
 use crate::runtime::Runtime;
 use crate::signal::{pool, wait, Block};
@@ -238,6 +239,20 @@ impl Runtime {
     pub fn copy_now(&self, copy: &Copy) -> Result<()> {
         let start = clock::now();
         let done = self.copy_untraced(copy);
+        if log::on(Topic::Memory) {
+            let api::CopyRequest {
+                source, destination, ..
+            } = copy.request;
+            let took = (clock::now() - start) / 1000;
+            let bytes = copy.bytes();
+            let how = done
+                .as_ref()
+                .map_or_else(ToString::to_string, |()| "copied".to_owned());
+            log::line(
+                Topic::Memory,
+                format_args!("memory: {bytes} bytes from {source:#x} to {destination:#x}: {how}, {took} us"),
+            );
+        }
         if trace::on() {
             let agent = |index: usize| format!("{index}: {}", self.agents[index].name());
             report(

@@ -6,6 +6,7 @@ use super::host::{HostOptions, Pages};
 use super::region::{Place, Region};
 use super::registry::{Allocation, AllocationKind, FreeCallback};
 use crate::error::{Error, Result};
+use crate::log::{self, Topic};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
 use parking_lot::Mutex;
@@ -104,6 +105,13 @@ impl Runtime {
             Place::None => return Err(Error::InvalidAllocation("the region gives no memory to programs")),
         };
         let address = allocation.base;
+        log::line(
+            Topic::Memory,
+            format_args!(
+                "memory: {address:#x}: {bytes} bytes of region {region} of agent {}",
+                place.agent
+            ),
+        );
         self.memory.insert(Arc::new(allocation));
         Ok(address)
     }
@@ -148,6 +156,10 @@ impl Runtime {
             .remove_if(address, |allocation| allocation.kind.is_allocated())
             .ok_or(Error::InvalidAllocation("not the start of an allocation"))?;
         self.exchange.withdraw(crate::ipc::Thing::Memory, address);
+        log::line(
+            Topic::Memory,
+            format_args!("memory: {address:#x}: {} bytes freed", allocation.requested),
+        );
         self.release(&allocation);
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! The codes are those of AMD's packet processor and trap handler: bits that are tested in a fixed order.
 
 use super::{scratch, Queue};
+use crate::log::{self, Topic};
 use crate::runtime::Runtime;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
@@ -73,10 +74,8 @@ pub(super) fn serve(runtime: &Arc<Runtime>, queue: &Arc<Queue>, code: i64) -> bo
     if code & NEEDS_SCRATCH != 0 || code == SCRATCH_DONE {
         if code & NEEDS_SCRATCH != 0 {
             if let Err(error) = scratch::serve(runtime, queue, device) {
-                runtime.log_queue(&format!(
-                    "queue {} needs scratch: {error}",
-                    queue.descriptor.id.load(Ordering::Relaxed)
-                ));
+                let id = queue.descriptor.id.load(Ordering::Relaxed);
+                log::line(Topic::Queue, format_args!("queue {id}: no scratch: {error}"));
                 device.fail(queue.descriptor.handle(), OUT_OF_RESOURCES);
                 return false;
             }

@@ -18,6 +18,7 @@ pub use listeners::ErrorCallback;
 
 use crate::agent::AgentKind;
 use crate::error::{Error, Result};
+use crate::log::{self, Topic};
 use crate::memory::host::{HostOptions, Pages};
 use crate::runtime::Runtime;
 use crate::signal::block::{flag, KIND_DOORBELL};
@@ -125,6 +126,17 @@ pub struct QueueOptions {
     pub priority: api::QueuePriority,
 }
 
+/// Private bytes of a work-item that a new queue gets scratch for: what the program says, or else what the configuration
+/// does; 0 to wait for the first kernel that needs some.
+fn prepared(runtime: &Runtime, asked: u32) -> u32 {
+    let wanted = &runtime.config.settings.hsa.scratch_mem;
+    match asked {
+        u32::MAX if wanted.is_set() => u32::try_from(wanted.value.0).unwrap_or(u32::MAX),
+        u32::MAX => 0,
+        asked => asked,
+    }
+}
+
 /// Makes every packet of a ring invalid.
 fn clear_ring(address: usize, packets: u32) {
     for slot in 0..packets as usize {
@@ -183,8 +195,26 @@ impl Queue {
             return Self::create_intercepted(runtime, options);
         }
         let queue = Self::create_hidden(runtime, options)?;
+        queue.limit(runtime)?;
         queue.publish(runtime);
         Ok(queue)
+    }
+
+    /// Limits a new queue to the compute units that the configuration gives its GPU (`HSA_CU_MASK`).
+    fn limit(&self, runtime: &Runtime) -> Result<()> {
+        let settings = &runtime.config.settings.hsa;
+        let Some(mask) = settings
+            .cu_mask
+            .value
+            .as_ref()
+            .filter(|_| !settings.cu_mask_skip_init.value)
+        else {
+            return Ok(());
+        };
+        let before = runtime.agents.iter().take(self.agent.unwrap_or(0));
+        let gpu = u32::try_from(before.filter(|agent| agent.is_gpu()).count()).unwrap_or(u32::MAX);
+        mask.of(gpu)
+            .map_or(Ok(()), |mask| self.set_cu_mask(runtime, mask))
     }
 
     /// Makes a queue that the program does not know.
@@ -210,7 +240,12 @@ impl Queue {
         if options.private_bytes != u32::MAX && options.private_bytes > description.max_private_bytes {
             return Err(Error::OutOfResources("private memory of a work-item"));
         }
-        let packets = options.packets.max(description.min_queue_packets);
+        let wanted = &runtime.config.settings.runtime.queue_size;
+        let least = if wanted.is_set() { wanted.value.0 } else { 0 };
+        let packets = options
+            .packets
+            .max(least.min(description.max_queue_packets))
+            .max(description.min_queue_packets);
         let place = device.reference;
         let ring_bytes = packets as usize * PACKET_BYTES;
         let ring = Pages::map(
@@ -255,10 +290,11 @@ impl Queue {
         descriptor
             .inactive_signal
             .store(inactive.handle(), Ordering::Relaxed);
-        if options.private_bytes != u32::MAX && options.private_bytes != 0 {
+        let private_bytes = prepared(runtime, options.private_bytes).min(description.max_private_bytes);
+        if private_bytes != 0 {
             undo.scratch = Some((
                 place.driver,
-                scratch::provide(runtime, place, descriptor, options.private_bytes, 0)?,
+                scratch::provide(runtime, place, descriptor, private_bytes, 0)?,
             ));
         }
 
@@ -326,6 +362,22 @@ impl Queue {
 
     /// Lets the program find the queue by its handle.
     fn publish(self: &Arc<Self>, runtime: &Runtime) {
+        if log::on(Topic::Queue) {
+            let agent = self.agent.map_or_else(
+                || "the program".to_owned(),
+                |agent| format!("agent {agent}, {}", runtime.agents[agent].name()),
+            );
+            log::line(
+                Topic::Queue,
+                format_args!(
+                    "queue {}: made for {agent}: {:#x}, {:?}, {} packets",
+                    self.descriptor.id.load(Ordering::Relaxed),
+                    self.descriptor.handle(),
+                    self.queue_type,
+                    self.descriptor.size.load(Ordering::Relaxed)
+                ),
+            );
+        }
         runtime
             .queues
             .lock()
@@ -403,6 +455,14 @@ impl Queue {
     /// The caller has taken it out of the runtime's table.
     pub fn destroy(&self, runtime: &Runtime) {
         self.descriptor.tag.store(0, Ordering::Release);
+        if log::on(Topic::Queue) {
+            let d = self.descriptor;
+            let [id, read, write] = [&d.id, &d.read_index, &d.write_index].map(|n| n.load(Ordering::Relaxed));
+            log::line(
+                Topic::Queue,
+                format_args!("queue {id}: destroyed; {read} of {write} packets were read"),
+            );
+        }
         if let Server::Intercept(intercept) = &self.server {
             intercept.end(runtime);
         }
@@ -547,6 +607,10 @@ impl DeviceQueue {
         if self.failed.swap(true, Ordering::AcqRel) {
             return;
         }
+        log::line(
+            Topic::Queue,
+            format_args!("queue at {queue:#x}: stopped with status {status:#x}"),
+        );
         if !self.listeners.tell(status) {
             eprintln!("hansa: queue {queue:#x} stopped with status {status:#x} and has no error callback");
         }

@@ -6,6 +6,7 @@
 use super::{DeviceQueue, Queue, PACKET_BYTES};
 use crate::agent::DeviceRef;
 use crate::error::{Error, Result};
+use crate::log::{self, Topic};
 use crate::queue::Descriptor;
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
@@ -96,11 +97,17 @@ pub(super) fn provide(
     } else {
         MAX_WAVES / engines * engines
     };
+    let limit = &runtime.config.settings.runtime.scratch_mem_mb;
+    let most = if limit.is_set() {
+        (u64::from(limit.value.0) << 20).max(wave_bytes)
+    } else {
+        MOST
+    };
     let compute_units = u64::from(descriptor.max_cu_id.load(Ordering::Relaxed)) + 1;
     let least = parts(least_waves.max(1));
     let mut waves = parts(compute_units * WAVES_PER_CU)
         .min(most_waves)
-        .min(MOST / wave_bytes / engines * engines)
+        .min(most / wave_bytes / engines * engines)
         .max(least);
     let scratch = loop {
         let request = api::ScratchRequest {
@@ -117,6 +124,11 @@ pub(super) fn provide(
         }
     };
 
+    let id = descriptor.id.load(Ordering::Relaxed);
+    log::line(
+        Topic::Queue,
+        format_args!("queue {id}: {waves} waves with {wave_bytes} bytes of scratch"),
+    );
     let word = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
     let (low, high) = halves(scratch.device_address);
     let words = [

@@ -10,6 +10,7 @@ use crate::config::{Config, Inputs, Origin, Warning};
 use crate::dma::Dma;
 use crate::error::{Error, Result};
 use crate::loader::Isa;
+use crate::log::{self, Topic};
 use crate::memory::host::{page_bytes, HostOptions};
 use crate::memory::{GlobalFlags, Place, Region, Registry, Segment};
 use crate::plugin::{BuiltIn, MakeHost, Plugins, Report, Roots};
@@ -55,7 +56,12 @@ fn start(epoch: u16, built_ins: &[BuiltIn], mut config: Config) -> (Report, Resu
     config.set_host_nodes(host.len());
     let environment = Inputs::of_process().environment;
     let cell = Arc::new(RuntimeCell::default());
-    let level = u32::from(config.settings.debug.level.value.0);
+    log::configure(&config.settings);
+    crate::signal::configure(&config.settings);
+    for (name, why) in &config.without_meaning {
+        log::line(Topic::Detail, format_args!("{name} has no meaning here: {why}"));
+    }
+    let level = u32::from(log::loudness(&config.settings));
     let errors = config.settings.hsa.enable_queue_fault_message.value;
     let make_host = |id: &str, configuration: String| {
         let runtime = Arc::clone(&cell);

@@ -61,6 +61,20 @@ fn select(offers: &[Offer], host_nodes: u32, config: &Config) -> (Vec<Chosen>, V
         if let Some(on) = config.settings.hsa.enable_sramecc.value {
             set_sramecc(&mut device.description, on);
         }
+        let most = config.settings.hsa.max_queues.value.0;
+        if most != 0 {
+            device.description.max_queues = device.description.max_queues.min(most);
+        }
+        let insists = &config.settings.hsa.check_flat_scratch;
+        if insists.value && device.description.private_aperture_hi == 0 {
+            warnings.push(Warning {
+                place: insists.origin.clone(),
+                problem: format!(
+                    "{} of node {} has no private aperture",
+                    device.description.name, device.number
+                ),
+            });
+        }
     }
     let Some(list) = &config.settings.hsa.visible_devices.value else {
         return (all, warnings);
@@ -156,6 +170,7 @@ mod tests {
     fn gpu(node: u32, unique_id: u64) -> NodeDescription {
         NodeDescription {
             unique_id,
+            max_queues: 100,
             isas: vec!["amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-".into()].into(),
             ..NodeDescription::new(node, NodeKind::GPU, "gfx906")
         }
@@ -244,6 +259,17 @@ mod tests {
         assert_eq!(
             warnings,
             ["HSA_OVERRIDE_GFX_VERSION_2: 9.9.9: there is no such GPU; gfx906 stays what it is"]
+        );
+    }
+
+    #[test]
+    fn queues_are_limited_and_a_missing_aperture_is_said() {
+        let most = |value| chosen(&[("HSA_MAX_QUEUES", value)]).0[0].description.max_queues;
+        assert_eq!((most("8"), most("0"), most("1000")), (8, 100, 100));
+        let (_, warnings) = chosen(&[("HSA_CHECK_FLAT_SCRATCH", "1")]);
+        assert_eq!(
+            warnings[0],
+            "HSA_CHECK_FLAT_SCRATCH: gfx906 of node 2 has no private aperture"
         );
     }
 

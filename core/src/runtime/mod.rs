@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::dma::Dma;
 use crate::error::{Error, Result};
 use crate::handle::{self, Kind};
+use crate::log::{self, Topic};
 use crate::memory::host::HostOptions;
 use crate::memory::{Region, Registry};
 use crate::plugin::{LoadedDriver, LoadedExtension, Report};
@@ -231,13 +232,6 @@ impl Runtime {
         self.register_with_all(address, bytes).map(drop)
     }
 
-    /// Writes a line about queues when the configuration asks for it.
-    pub(crate) fn log_queue(&self, message: &str) {
-        if self.config.settings.debug.queue.value {
-            eprintln!("hansa: {message}");
-        }
-    }
-
     /// Takes everything down. The runtime is out of reach of the C interface already.
     fn tear_down(&self) {
         for loaded in &self.extensions.lock().slots {
@@ -258,6 +252,13 @@ impl Runtime {
         self.code.clear();
         self.end_virtual_memory();
         for allocation in self.memory.drain() {
+            if allocation.kind.is_allocated() {
+                let (base, bytes) = (allocation.base, allocation.requested);
+                log::line(
+                    Topic::Memory,
+                    format_args!("memory: {base:#x} of {bytes} bytes was never freed"),
+                );
+            }
             self.release(&allocation);
         }
         crate::signal::pool::observe_no_more();

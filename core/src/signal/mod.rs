@@ -18,8 +18,9 @@ pub use group::Group;
 pub use wait::Condition;
 
 use crate::error::{Error, Result};
+use crate::log::{self, Topic};
 use crate::{clock, trace};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// The live signal behind a handle.
 ///
@@ -110,16 +111,57 @@ pub fn update(handle: u64, operation: impl FnOnce(&std::sync::atomic::AtomicI64)
 #[must_use]
 pub fn wait(handle: u64, condition: Condition, compare: i64, timeout: u64) -> i64 {
     let Some(block) = Block::of(handle) else { return 0 };
-    if trace::on() {
+    if WATCHED.load(Ordering::Relaxed) {
         return traced_wait(block, condition, compare, timeout);
     }
     wait::wait(block, condition, compare, timeout)
 }
 
+/// Whether anybody wants to know of waits, or they have a limit.
+static WATCHED: AtomicBool = AtomicBool::new(false);
+/// Seconds after which a wait ends the program, 0 for never.
+static WAIT_LIMIT: AtomicU32 = AtomicU32::new(0);
+
+/// Takes the settings.
+pub(crate) fn configure(settings: &crate::config::Settings) {
+    WAIT_LIMIT.store(settings.hsa.signal_wait_abort_timeout.value.0, Ordering::Relaxed);
+    review();
+}
+
+/// Looks again at who wants to know of waits.
+pub(crate) fn review() {
+    let limited = WAIT_LIMIT.load(Ordering::Relaxed) != 0;
+    WATCHED.store(
+        limited || trace::on() || log::on(Topic::Signal),
+        Ordering::Relaxed,
+    );
+}
+
 #[cold]
 fn traced_wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> i64 {
     let start = clock::now();
-    let value = wait::wait(block, condition, compare, timeout);
+    let limit = match WAIT_LIMIT.load(Ordering::Relaxed) {
+        0 => u64::MAX,
+        seconds => u64::from(seconds) * clock::HZ,
+    };
+    let value = wait::wait(block, condition, compare, timeout.min(limit));
+    let met = condition.holds(value, compare);
+    let handle = block.handle();
+    if !met && limit < timeout {
+        eprintln!(
+            "hansa: HSA_SIGNAL_WAIT_ABORT_TIMEOUT: signal {handle:#x} is {value} and not {condition:?} {compare} after {} s",
+            limit / clock::HZ
+        );
+        std::process::abort();
+    }
+    log::line(
+        Topic::Signal,
+        format_args!(
+            "signal {handle:#x}: waited {} us until {condition:?} {compare}: {value}{}",
+            (clock::now() - start) / 1000,
+            if met { "" } else { ", the time was over" }
+        ),
+    );
     let details = [
         ("signal", format!("{:#x}", block.handle())),
         ("until", format!("{condition:?} {compare}")),
@@ -135,7 +177,12 @@ fn traced_wait(block: &Block, condition: Condition, compare: i64, timeout: u64) 
 ///
 /// [`Error::OutOfResources`] when memory ran out.
 pub fn create(initial: i64, flags: u32) -> Result<u64> {
-    Ok(pool::create(initial, flags)?.handle())
+    let handle = pool::create(initial, flags)?.handle();
+    log::line(
+        Topic::Signal,
+        format_args!("signal {handle:#x}: made with {initial}"),
+    );
+    Ok(handle)
 }
 
 /// Destroys a signal of the program.
@@ -148,6 +195,7 @@ pub fn destroy(handle: u64) -> Result<()> {
     if block.is_doorbell() || (block.has(block::flag::INTERNAL) && !block.is_shared()) {
         return Err(Error::InvalidSignal);
     }
+    log::line(Topic::Signal, format_args!("signal {handle:#x}: destroyed"));
     if pool::retire(block) {
         Ok(())
     } else {

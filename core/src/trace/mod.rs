@@ -64,6 +64,12 @@ pub fn on() -> bool {
 /// Begins the trace that is configured, or goes on with it in a later life of the runtime. Answers whether calls are to be
 /// reported.
 pub fn begin(setting: &Setting<ApiTrace>) -> bool {
+    let traced = prepare(setting);
+    crate::signal::review();
+    traced
+}
+
+fn prepare(setting: &Setting<ApiTrace>) -> bool {
     let mut sink = SINK.lock();
     let made = match (&setting.value, &*sink) {
         (ApiTrace::Off, _) => {

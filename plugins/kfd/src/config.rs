@@ -2,7 +2,7 @@
 //!
 //! `[backend.kfd]`: `override_gfx_version = "major.minor.step"`, the same for one of the kernel's nodes as
 //! `override_gfx_version_N` (which wins there), `xnack = true|false` and `disable_cache = true|false`. The same
-//! settings under AMD's names (`HSA_OVERRIDE_GFX_VERSION`, `HSA_OVERRIDE_GFX_VERSION_N`, `HSA_DISABLE_CACHE`) come
+//! settings under AMD's names (`HSA_OVERRIDE_GFX_VERSION`, `HSA_OVERRIDE_GFX_VERSION_N`, `HSA_XNACK`, `HSA_DISABLE_CACHE`) come
 //! in the table `environment` and win over both. An empty value is unset.
 
 use crate::chip::Target;
@@ -52,6 +52,8 @@ impl Config {
                 let Some(value) = value.as_str() else { continue };
                 if let Some(node) = name.strip_prefix("HSA_OVERRIDE_GFX_VERSION") {
                     config.set_target(node, name, value, &mut complaints);
+                } else if name == "HSA_XNACK" && !value.is_empty() {
+                    config.xnack = Some(value != "0");
                 } else if name == "HSA_DISABLE_CACHE" && !value.is_empty() {
                     config.disable_cache = value != "0";
                 }

@@ -14,6 +14,7 @@ mod output;
 use super::descriptor::{Descriptor, ROLE_DEVICE, TAG};
 use super::{clear_ring, fill_common, slots, Queue, QueueOptions, Ring, Server, Undo, PACKET_BYTES};
 use crate::error::{Error, Result};
+use crate::log::{self, Topic};
 use crate::memory::host::{whole_pages, HostOptions, Pages};
 use crate::runtime::Runtime;
 use crate::signal::block::{flag, KIND_USER};
@@ -97,6 +98,7 @@ impl Queue {
         if trace::on() {
             runtime.dispatches.attach(runtime, &queue)?;
         }
+        queue.limit(runtime)?;
         queue.publish(runtime);
         Ok(queue)
     }
@@ -221,7 +223,10 @@ fn defer(queue: Arc<Queue>) {
     };
     let later = Arc::clone(&queue);
     if runtime.handlers.run(move || process(&later)).is_err() {
-        runtime.log_queue("no thread to pass on the packets that a handler submitted");
+        log::line(
+            Topic::Queue,
+            format_args!("no thread to pass on the packets that a handler submitted"),
+        );
     }
 }
 

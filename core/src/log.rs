@@ -1,0 +1,106 @@
+//! Lines on stderr for a person who looks for a fault: `[debug] level`, and the switches for queues, memory and signals.
+//!
+//! A line that nobody wants costs one relaxed load. The settings are those of the runtime that started last.
+
+use crate::config::Settings;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Topic {
+    /// Queues: made, failed, gone (`HSA_QUEUE_DEBUG`).
+    Queue = 1,
+    /// Memory: allocated, locked, copied, freed, and left behind (`HSA_MEMORY_DEBUG`).
+    Memory = 2,
+    /// Signals: made, waited for, gone (`HSA_SIGNAL_DEBUG`).
+    Signal = 4,
+    /// What a function refused, and why (level 3 and up).
+    Error = 8,
+    /// What of the configuration does nothing (level 7).
+    Detail = 16,
+}
+
+/// The topics that somebody wants.
+static WANTED: AtomicU32 = AtomicU32::new(0);
+
+/// Levels of the log from which on topics are wanted without a switch of their own.
+mod level {
+    /// Errors.
+    pub(super) const ERROR: u8 = 3;
+    /// Warnings.
+    pub(super) const WARNING: u8 = 4;
+    /// What happens.
+    pub(super) const INFO: u8 = 6;
+    /// Everything.
+    pub(super) const DEBUG: u8 = 7;
+}
+
+/// How loud the log is: the level, or warnings when only `HSA_ENABLE_DEBUG` says that somebody looks.
+#[must_use]
+pub fn loudness(settings: &Settings) -> u8 {
+    let level = &settings.debug.level;
+    if settings.hsa.enable_debug.value && !level.is_set() {
+        level::WARNING
+    } else {
+        level.value.0
+    }
+}
+
+/// Takes the settings.
+pub(crate) fn configure(settings: &Settings) {
+    let loudness = loudness(settings);
+    let debug = &settings.debug;
+    let wanted = [
+        (Topic::Queue, debug.queue.value || loudness >= level::INFO),
+        (Topic::Memory, debug.memory.value || loudness >= level::INFO),
+        (Topic::Signal, debug.signal.value || loudness >= level::DEBUG),
+        (Topic::Error, loudness >= level::ERROR),
+        (Topic::Detail, loudness >= level::DEBUG),
+    ];
+    let bits = wanted
+        .iter()
+        .filter(|(_, on)| *on)
+        .map(|(topic, _)| *topic as u32);
+    WANTED.store(bits.sum(), Ordering::Relaxed);
+}
+
+/// Whether lines about a topic are wanted.
+#[inline]
+#[must_use]
+pub fn on(topic: Topic) -> bool {
+    WANTED.load(Ordering::Relaxed) & topic as u32 != 0
+}
+
+/// Writes a line if it is wanted.
+#[inline]
+pub fn line(topic: Topic, text: fmt::Arguments<'_>) {
+    if on(topic) {
+        write(text);
+    }
+}
+
+#[cold]
+fn write(text: fmt::Arguments<'_>) {
+    eprintln!("hansa: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Level, Origin, Setting};
+
+    #[test]
+    fn debugging_alone_shows_warnings_and_a_level_wins_over_it() {
+        let mut settings = Settings::default();
+        assert_eq!(loudness(&settings), 0);
+        settings.hsa.enable_debug.value = true;
+        assert_eq!(loudness(&settings), 4);
+        settings.debug.level = Setting {
+            value: Level(0),
+            origin: Origin::Variable("HSA_DEBUG_LEVEL".into()),
+        };
+        assert_eq!(loudness(&settings), 0);
+    }
+}
