@@ -57,9 +57,10 @@ impl Watcher {
     /// The one that the environment asks for, if it does.
     pub(crate) fn new(host: HostRef<'static>, target: Target) -> Option<Arc<Self>> {
         let (options, problems) = Options::of_environment();
+        // An error, for what was asked for will not be there.
         let warn = |message: &str| {
             // A log that fails has nowhere to say so.
-            let _ = host.log(LogLevel::WARNING, RStr::from_str(message));
+            let _ = host.log(LogLevel::ERROR, RStr::from_str(message));
         };
         problems.iter().for_each(|problem| warn(problem));
         let trace = options.trace.and_then(|(file, filter)| match Trace::to(&file) {
