@@ -5,8 +5,9 @@
 //! runtime's epoch, so that a handle of an earlier runtime is stale. Objects that programs make and destroy sit
 //! in a table with generations, and looking one up takes no lock.
 
-use sharded_slab::{Config, Slab};
-use std::sync::Arc;
+mod table;
+
+pub use table::Table;
 
 /// What kind of object a handle names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,66 +85,6 @@ pub const fn code(handle: u64, kind: Kind) -> Option<u64> {
     }
 }
 
-/// Leaves the kind's byte to us.
-#[derive(Debug)]
-struct TableConfig;
-
-impl Config for TableConfig {
-    const RESERVED_BITS: usize = 9;
-}
-
-/// A table of objects that are made and destroyed.
-pub struct Table<T> {
-    kind: Kind,
-    slab: Slab<Arc<T>, TableConfig>,
-}
-
-impl<T> std::fmt::Debug for Table<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Table")
-            .field("kind", &self.kind)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<T> Table<T> {
-    /// An empty table.
-    #[must_use]
-    pub fn new(kind: Kind) -> Self {
-        Self {
-            kind,
-            slab: Slab::new_with_config(),
-        }
-    }
-
-    fn key(&self, handle: u64) -> Option<usize> {
-        if handle >> KIND_SHIFT != self.kind as u64 {
-            return None;
-        }
-        usize::try_from(handle & ((1 << KIND_SHIFT) - 1))
-            .ok()?
-            .checked_sub(1)
-    }
-
-    /// Puts an object in; `None` when the table is full.
-    pub fn insert(&self, object: Arc<T>) -> Option<u64> {
-        let key = self.slab.insert(object)? as u64 + 1;
-        Some(((self.kind as u64) << KIND_SHIFT) | key)
-    }
-
-    /// The object behind a handle, if it is of this kind and live.
-    pub fn get(&self, handle: u64) -> Option<Arc<T>> {
-        Some(Arc::clone(&*self.slab.get(self.key(handle)?)?))
-    }
-
-    /// Takes an object out; its handle is stale from now on.
-    pub fn remove(&self, handle: u64) -> Option<Arc<T>> {
-        let key = self.key(handle)?;
-        let object = Arc::clone(&*self.slab.get(key)?);
-        self.slab.remove(key).then_some(object)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,19 +98,5 @@ mod tests {
         for garbage in [0, 1, u64::MAX, 0x7f00_0000_1000] {
             assert_eq!(index(garbage, Kind::Agent, 7), None);
         }
-    }
-
-    #[test]
-    fn a_removed_object_leaves_a_stale_handle() {
-        let table = Table::new(Kind::Executable);
-        let first = table.insert(Arc::new(1)).unwrap();
-        assert_eq!(table.get(first).as_deref(), Some(&1));
-        assert!(table.remove(first).is_some());
-        let second = table.insert(Arc::new(2)).unwrap();
-        assert_ne!(first, second);
-        assert!(table.get(first).is_none());
-        assert!(table.remove(first).is_none());
-        assert!(table.get(0).is_none());
-        assert!(table.get(u64::MAX).is_none());
     }
 }

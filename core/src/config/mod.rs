@@ -307,7 +307,7 @@ impl Config {
         }
         for name in environment
             .names_with("HANSA_")
-            .filter(|name| variables::find(name).is_none())
+            .filter(|name| variables::find(name).is_none() && !variables::is_of_a_plugin(name))
         {
             let known = VARIABLES
                 .iter()

@@ -136,7 +136,12 @@ fn unknown_keys_sections_and_variables_are_one_warning_each() {
     let config = load(
         "unknown",
         text,
-        &[("HANSA_PLUGIN_DISABEL", "x"), ("HANSA_EMPTY", "")],
+        &[
+            ("HANSA_PLUGIN_DISABEL", "x"),
+            ("HANSA_DEBUGS", "7"),
+            ("HANSA_SIM_TRACE", "-"),
+            ("HANSA_EMPTY", ""),
+        ],
     );
     let found = warnings(&config);
     for (warning, part) in found.iter().zip([
@@ -144,11 +149,12 @@ fn unknown_keys_sections_and_variables_are_one_warning_each() {
         ":3: unknown key queue_sise; [runtime] has queue_size, scratch_mem_mb, enable_sdma",
         ":4: unknown section [nonsense]",
         ":7: backend.sim is not a table",
+        "HANSA_DEBUGS: unknown variable",
         "HANSA_PLUGIN_DISABEL: unknown variable",
     ]) {
         assert!(warning.contains(part), "{warning}\n{part}");
     }
-    assert_eq!(found.len(), 5, "{found:#?}");
+    assert_eq!(found.len(), 6, "{found:#?}");
 }
 
 #[test]

@@ -32,6 +32,17 @@ pub fn find(name: &str) -> Option<&'static Variable> {
     VARIABLES.iter().find(|variable| variable.name == name)
 }
 
+/// Whether a variable may be one that a plugin reads, such as `HANSA_SIM_TRACE`: its second word begins no variable of
+/// the runtime.
+pub fn is_of_a_plugin(name: &str) -> bool {
+    let subject = |name: &str| name.split('_').nth(1).map(str::to_owned);
+    let third = name.split('_').nth(2);
+    third.is_some()
+        && VARIABLES
+            .iter()
+            .all(|variable| subject(variable.name) != subject(name))
+}
+
 /// Whether a program with more rights than its caller must not see this variable.
 pub fn carries_path(name: &str) -> bool {
     find(name).is_some_and(|variable| variable.carries_path)

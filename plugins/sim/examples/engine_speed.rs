@@ -63,7 +63,7 @@ impl Host for Counter {
     fn observes(&self) -> bool {
         true
     }
-    fn step(&self, _: &Step) {
+    fn step(&self, _: &Step<'_>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::exec::{self, CodeCache, Level, Sync, SyncAnswer};
 use crate::gws::Gws;
 use crate::space::{Range, Space};
+use crate::watch::Watcher;
 use hansa_plugin_api::HostRef;
 use std::sync::Arc;
 
@@ -25,12 +26,15 @@ pub(crate) struct Device {
     pub(crate) code: Arc<CodeCache>,
     /// What kernels reach outside of it.
     pub(crate) outside: Arc<Outside>,
+    /// What looks at its kernels, if somebody asked.
+    pub(crate) watcher: Option<Arc<Watcher>>,
     clock: Arc<dyn exec::Clock>,
 }
 
 impl Device {
     /// The devices of a configuration.
     pub(crate) fn all(config: &Config, host: HostRef<'static>) -> Vec<Arc<Self>> {
+        let watcher = Watcher::new(host, config.isa);
         (0..config.devices)
             .map(|node| {
                 let gws = Arc::new(Gws::default());
@@ -48,6 +52,7 @@ impl Device {
                     gws,
                     code: Arc::new(CodeCache::new(target, Level::detected())),
                     outside: Arc::clone(&outside),
+                    watcher: watcher.clone(),
                     clock: Arc::clone(&outside) as Arc<dyn exec::Clock>,
                 };
                 if config.hmm {

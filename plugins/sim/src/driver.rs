@@ -94,6 +94,9 @@ impl Inner {
             queue.destroy();
         }
         self.pool.close();
+        if let Some(watcher) = self.devices.first().and_then(|device| device.watcher.as_ref()) {
+            watcher.write();
+        }
     }
 
     fn node(&self, node: u32) -> Result<usize> {

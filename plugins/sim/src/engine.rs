@@ -9,6 +9,7 @@ use crate::exec::{
 };
 use crate::isa::{self, DecodeError, Family, Target};
 use crate::queue::{inactive, KernelDispatch, Queue, Room};
+use crate::watch::{kernel_name, Seen, Watch};
 use hansa_plugin_api::FaultFlags;
 use std::fmt;
 use std::sync::Arc;
@@ -108,6 +109,7 @@ pub(crate) struct Launch {
     grid: [u32; 3],
     workgroup: [u16; 3],
     site: Site,
+    watch: Option<Box<Watch>>,
 }
 
 impl Launch {
@@ -120,13 +122,25 @@ impl Launch {
     ) -> Result<Self, Failure> {
         let descriptor = read_kernel(queue, view, kernel.kernel_object)?;
         let [grid, workgroup] = dimensions(kernel);
-        Ok(Self {
+        let mut launch = Self {
             kernel: *kernel,
             descriptor,
             grid,
             workgroup: workgroup.map(|items| u16::try_from(items).unwrap_or(u16::MAX)),
             site,
-        })
+            watch: None,
+        };
+        let device = &queue.device;
+        launch.watch = device.watcher.as_ref().and_then(|watcher| {
+            let seen = Seen {
+                object: kernel.kernel_object,
+                descriptor: &descriptor,
+                groups: launch.groups(),
+                waves: launch.waves().into(),
+            };
+            watcher.watch(&device.outside, device.space.seen(), seen)
+        });
+        Ok(launch)
     }
 
     /// Number of work-groups.
@@ -184,7 +198,7 @@ impl Launch {
                 return Outcome::Later { rest, idle };
             }
             Ok(GroupOutcome::Done) | Err(Fault::Stopped) => Outcome::Done,
-            Err(fault) => Outcome::Failed(self.failure(queue.device.chip.target, &fault)),
+            Err(fault) => Outcome::Failed(self.failure(queue, &fault)),
         };
         self.leave(slot);
         outcome
@@ -216,7 +230,10 @@ impl Launch {
             apertures: exec::Apertures::default(),
             clock: Some(queue.device.clock()),
             stop: queue.stop_flag(),
-            host: &*queue.device.outside,
+            host: match &self.watch {
+                Some(watch) => &**watch,
+                None => &*queue.device.outside,
+            },
         }
     }
 
@@ -231,15 +248,15 @@ impl Launch {
     }
 
     #[cold]
-    fn failure(&self, target: Target, fault: &Fault) -> Failure {
+    fn failure(&self, queue: &Queue, fault: &Fault) -> Failure {
+        let object = self.kernel.kernel_object;
+        let name = kernel_name(queue.device.space.seen(), object);
         let message = format!(
-            "{fault}{} in the kernel of packet {} (descriptor {:#x}, entry {:#x})",
-            instruction(target, fault),
+            "{fault}{} in the kernel {} of packet {} (descriptor {object:#x}, entry {:#x})",
+            instruction(queue.device.chip.target, fault),
+            name.as_deref().unwrap_or("without a name"),
             self.site.packet_index,
-            self.kernel.kernel_object,
-            self.kernel
-                .kernel_object
-                .wrapping_add_signed(self.descriptor.entry_offset)
+            object.wrapping_add_signed(self.descriptor.entry_offset)
         );
         let code = match *fault {
             Fault::Memory {

@@ -12,6 +12,7 @@
 //! | `queue` | packets, barriers, signals, errors |
 //! | `sched` | threads and work-groups |
 //! | `engine` | the door to the execution engine |
+//! | `watch` | traces and counters of kernels |
 //! | [`exec`] | runs work-groups |
 //! | [`isa`] | instruction tables and decoder |
 
@@ -34,5 +35,6 @@ mod sched;
 mod shared;
 mod space;
 mod svm;
+mod watch;
 
 pub use plugin::SimPlugin;

@@ -134,7 +134,7 @@ fn rows_and_slices_keep_their_pitches() {
     let sum: u64 = (0..512)
         .map(|index| target.word(index).load(Ordering::Relaxed))
         .sum();
-    assert_eq!(sum, expected.iter().map(|(_, value)| value).sum());
+    assert_eq!(sum, expected.iter().map(|(_, value)| value).sum::<u64>());
 }
 
 #[test]

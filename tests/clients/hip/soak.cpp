@@ -51,13 +51,14 @@ using Clock = std::chrono::steady_clock;
 static void work(unsigned seed, Clock::time_point end, std::atomic<long> *rounds)
 {
     Numbers numbers(seed);
+    // One for all rounds: HIP 5.2.3 loses some 600 bytes with each stream that is destroyed.
+    hipStream_t own = nullptr;
+    NEED_OK(hipStreamCreateWithFlags(&own, hipStreamNonBlocking));
     while (Clock::now() < end) {
         int count = 1 + static_cast<int>(numbers.below(20000));
-        bool pinned = numbers.below(2), own_stream = numbers.below(3) != 0;
-        hipStream_t stream = nullptr;
+        bool pinned = numbers.below(2);
+        hipStream_t stream = numbers.below(3) != 0 ? own : nullptr;
         hipEvent_t event = nullptr;
-        if (own_stream)
-            NEED_OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
         NEED_OK(hipEventCreate(&event));
         std::vector<unsigned> values = made(count, [&](size_t) { return static_cast<unsigned>(numbers.next()); });
         unsigned *device = nullptr, *sum = nullptr, *host = values.data(), got = 0, want = 0;
@@ -89,10 +90,9 @@ static void work(unsigned seed, Clock::time_point end, std::atomic<long> *rounds
         OK(hipFree(device));
         OK(hipFree(sum));
         OK(hipEventDestroy(event));
-        if (own_stream)
-            OK(hipStreamDestroy(stream));
         ++*rounds;
     }
+    OK(hipStreamDestroy(own));
 }
 
 static long all_threads(unsigned seed, double seconds)

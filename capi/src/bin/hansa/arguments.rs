@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// The Hansa HSA runtime: drivers are plugins.
 #[derive(Debug, Parser)]
@@ -36,10 +37,38 @@ pub(crate) enum Command {
     },
     /// Measure this machine beside what it is compared with, and print ratios
     Bench(Output),
+    /// Look at instruction sets and code
+    Isa {
+        #[command(subcommand)]
+        action: IsaAction,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum IsaAction {
+    /// Show how much of an instruction set the software GPU executes
+    Coverage {
+        /// A processor, such as gfx90a; all of them if it is not given
+        #[arg(long, value_name = "NAME")]
+        target: Option<String>,
+        /// List the instructions that are missing
+        #[arg(long)]
+        missing: bool,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Disassemble code objects, alone or in a program
+    Disasm {
+        /// A code object, a bundle of them, or a program that has some
+        file: PathBuf,
+        /// Only those for this processor, such as gfx90a
+        #[arg(long, value_name = "NAME")]
+        target: Option<String>,
     },
 }
 
@@ -103,6 +132,12 @@ pub(crate) struct RunOptions {
     /// Load the runtime before all other libraries (for programs that carry their own copy)
     #[arg(long)]
     pub(crate) preload: bool,
+    /// Print what the kernels on the software GPU did: instructions, lanes, bytes moved
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Write that as JSON to a file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stats_json: Option<PathBuf>,
     /// The program and its arguments
     #[arg(
         required = true,

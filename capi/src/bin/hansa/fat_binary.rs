@@ -57,6 +57,26 @@ pub(crate) fn mismatch(bundles: &[Vec<Isa>], agents: &[Agent]) -> Option<String>
     ))
 }
 
+/// The AMDGPU code objects of a file: the file itself, or those in its bundles.
+pub(crate) fn code_objects(data: &[u8]) -> Vec<&[u8]> {
+    if is_code_object(data) {
+        return vec![data];
+    }
+    starts(data)
+        .filter_map(|start| entries(&start[MAGIC.len()..]).map(|entries| (start, entries)))
+        .flat_map(|(start, entries)| entries.into_iter().filter_map(|entry| entry.of(start)))
+        .filter(|object| is_code_object(object))
+        .collect()
+}
+
+fn is_code_object(data: &[u8]) -> bool {
+    let kind = object::FileKind::parse(data);
+    let machine = data
+        .get(18..20)
+        .map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
+    kind == Ok(object::FileKind::Elf64) && machine == Some(object::elf::EM_AMDGPU.0)
+}
+
 /// Names, each once.
 fn list(isas: &[Isa]) -> String {
     let mut names: Vec<String> = Vec::new();
@@ -69,31 +89,62 @@ fn list(isas: &[Isa]) -> String {
     names.join(", ")
 }
 
+/// The instruction sets of each bundle.
 fn bundles(data: &[u8]) -> Vec<Vec<Isa>> {
-    let mut found = Vec::new();
-    let mut rest = data;
-    while let Some(at) = rest.windows(MAGIC.len()).position(|window| window == MAGIC) {
-        rest = &rest[at + MAGIC.len()..];
-        found.extend(bundle(rest).filter(|isas| !isas.is_empty()));
-    }
-    found
+    starts(data)
+        .filter_map(|start| entries(&start[MAGIC.len()..]))
+        .map(|entries| entries.iter().filter_map(Entry::isa).collect())
+        .filter(|isas: &Vec<Isa>| !isas.is_empty())
+        .collect()
 }
 
-/// The instruction sets of a bundle, from what follows its magic text.
-fn bundle(mut data: &[u8]) -> Option<Vec<Isa>> {
+/// The data from the beginning of each bundle on.
+fn starts(data: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = data;
+    std::iter::from_fn(move || {
+        let at = rest.windows(MAGIC.len()).position(|window| window == MAGIC)?;
+        let start = &rest[at..];
+        rest = &start[MAGIC.len()..];
+        Some(start)
+    })
+}
+
+/// An entry of a bundle.
+#[derive(Debug)]
+struct Entry<'a> {
+    /// From the beginning of the bundle.
+    offset: u64,
+    size: u64,
+    name: &'a str,
+}
+
+impl Entry<'_> {
+    fn isa(&self) -> Option<Isa> {
+        let at = self.name.find(TARGET)?;
+        self.name[at..].parse().ok()
+    }
+
+    /// Its bytes in a bundle.
+    fn of<'a>(&self, bundle: &'a [u8]) -> Option<&'a [u8]> {
+        let offset = usize::try_from(self.offset).ok()?;
+        bundle.get(offset..)?.get(..usize::try_from(self.size).ok()?)
+    }
+}
+
+/// The entries of a bundle, from what follows its magic text.
+fn entries(mut data: &[u8]) -> Option<Vec<Entry<'_>>> {
     let count = number(&mut data)?;
-    let mut isas = Vec::new();
+    let mut entries = Vec::new();
     for _ in 0..count.min(MOST_ENTRIES) {
-        let _offset = number(&mut data)?;
-        let _size = number(&mut data)?;
+        let offset = number(&mut data)?;
+        let size = number(&mut data)?;
         let length = usize::try_from(number(&mut data)?).ok()?;
         let (name, after) = data.split_at_checked(length)?;
         data = after;
         let name = std::str::from_utf8(name).ok()?;
-        let isa: Option<Isa> = name.find(TARGET).and_then(|at| name[at..].parse().ok());
-        isas.extend(isa);
+        entries.push(Entry { offset, size, name });
     }
-    Some(isas)
+    Some(entries)
 }
 
 fn number(data: &mut &[u8]) -> Option<u64> {

@@ -5,10 +5,12 @@ mod config;
 mod demo;
 mod fat_binary;
 mod info;
+mod isa;
 mod machine;
 mod plugins;
 mod presence;
 mod run;
+mod stats;
 mod text;
 
 use arguments::{Arguments, Command};
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         Command::Env(options) => run::print_environment(&options),
         Command::Demo { count } => demo::run(count),
         Command::Bench(options) => bench(&options),
+        Command::Isa { action } => isa::run(&action),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "hansa", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

@@ -1,7 +1,7 @@
 //! `hansa run`: starts a program with this runtime in front of any other, and with the backends it is to use.
 
 use crate::arguments::{BackendOptions, RunOptions};
-use crate::{fat_binary, machine, presence};
+use crate::{fat_binary, machine, presence, stats};
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
@@ -34,6 +34,9 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, String> {
     }
     let mut command = Command::new(&path);
     command.arg0(program).args(arguments).envs(environment);
+    if options.stats || options.stats_json.is_some() {
+        return stats::run(command, options);
+    }
     // Comes back only when it could not start.
     Err(format!("cannot run {}: {}", path.display(), command.exec()))
 }

@@ -26,6 +26,7 @@ use output::{Output, Packet};
 use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -68,7 +69,8 @@ struct Cursor {
 }
 
 thread_local! {
-    static CURSOR: RefCell<Option<Cursor>> = const { RefCell::new(None) };
+    /// Never dropped, so that it is there for calls from exit handlers too. A thread that ends has none.
+    static CURSOR: ManuallyDrop<RefCell<Option<Cursor>>> = const { ManuallyDrop::new(RefCell::new(None)) };
 }
 
 impl Queue {
@@ -205,7 +207,7 @@ extern "C" fn rung(context: u64, _value: u64) {
     let Some(queue) = bell.queue.load_full() else {
         return;
     };
-    if CURSOR.with_borrow(Option::is_some) {
+    if CURSOR.with(|cursor| cursor.borrow().is_some()) {
         // A handler rings. Its own queue waits for it to return, and another one may wait for this one.
         defer(queue);
     } else {
@@ -280,14 +282,15 @@ fn show(queue: &Arc<Queue>, intercept: &Intercept, packet: Packet, index: u64) {
     let Some(position) = handlers.len().checked_sub(1) else {
         return intercept.output.submit(&[packet]);
     };
-    CURSOR.set(Some(Cursor {
+    let cursor = Cursor {
         queue: Arc::clone(queue),
         handlers: Arc::clone(&handlers),
         position,
         index,
-    }));
+    };
+    CURSOR.with(|now| now.replace(Some(cursor)));
     call(&handlers[position], (&raw const packet).cast(), 1, index);
-    CURSOR.set(None);
+    CURSOR.with(|cursor| cursor.replace(None));
 }
 
 fn call(handler: &api::InterceptHandler, packets: *const c_void, count: u64, index: u64) {
@@ -309,7 +312,7 @@ fn call(handler: &api::InterceptHandler, packets: *const c_void, count: u64, ind
 ///
 /// `packets` points to `count` packets.
 unsafe extern "C" fn pass_on(packets: *const c_void, count: u64) {
-    let Some(cursor) = CURSOR.with_borrow(Clone::clone) else {
+    let Some(cursor) = CURSOR.with(|cursor| cursor.borrow().clone()) else {
         return;
     };
     let (Server::Intercept(intercept), Ok(length)) = (&cursor.queue.server, usize::try_from(count)) else {
@@ -318,8 +321,13 @@ unsafe extern "C" fn pass_on(packets: *const c_void, count: u64) {
     if packets.is_null() || length == 0 {
         return;
     }
-    let move_to =
-        |position| CURSOR.with_borrow_mut(|now| now.iter_mut().for_each(|now| now.position = position));
+    let move_to = |position| {
+        CURSOR.with(|now| {
+            if let Some(cursor) = &mut *now.borrow_mut() {
+                cursor.position = position;
+            }
+        });
+    };
     if let Some(position) = cursor.position.checked_sub(1) {
         move_to(position);
         call(&cursor.handlers[position], packets, count, cursor.index);
@@ -352,7 +360,7 @@ impl Intercept {
         wait::changed(self.doorbell);
         pool::retire(self.doorbell);
         // Nobody shows packets any more once the turn is here, unless it is a handler that destroys its own queue.
-        let own = CURSOR.with_borrow(|cursor| cursor.is_some());
+        let own = CURSOR.with(|cursor| cursor.borrow().is_some());
         let _turn = (!own).then(|| self.turn.lock());
         self.inner().destroy(runtime);
     }

@@ -51,6 +51,11 @@ impl Chunk {
         self.base.wrapping_add(4 * slot as u64)
     }
 
+    /// Whether an operation is the first of an instruction: neither a second one, nor a link to the next chunk.
+    pub(crate) fn is_instruction(index: usize) -> bool {
+        index < SLOTS
+    }
+
     /// The mnemonic of the instruction at an address, if it is one that cannot be executed.
     pub(crate) fn unimplemented(&self, pc: u64) -> Option<&'static str> {
         let slot = u16::try_from((pc - self.base) / 4).ok()?;

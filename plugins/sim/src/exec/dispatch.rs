@@ -6,7 +6,10 @@ use std::sync::Arc;
 use super::code::CodeCache;
 use super::descriptor::KernelDescriptor;
 use super::memory::{AddressSpace, MemoryReason};
+use super::slot;
+use super::wave::Wave;
 use super::wave_sync::{Sync, SyncAnswer};
+use crate::isa::{Operand, Special};
 
 /// The clocks that kernels can read.
 pub trait Clock: Send + std::marker::Sync + std::fmt::Debug {
@@ -32,12 +35,12 @@ pub trait Host: std::marker::Sync {
     }
 
     /// Called before every executed instruction while observing.
-    fn step(&self, _step: &Step) {}
+    fn step(&self, _step: &Step<'_>) {}
 }
 
 /// An instruction about to execute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
     /// Its address.
     pub pc: u64,
     /// The work-group.
@@ -46,6 +49,24 @@ pub struct Step {
     pub wave: u32,
     /// The lanes that are active.
     pub exec: u64,
+    /// The wave's registers, before the instruction.
+    pub(crate) state: &'a Wave,
+}
+
+impl Step<'_> {
+    /// A dword of a register operand, of a lane where it is a vector register; 0 for an operand that is none.
+    pub(crate) fn register(&self, operand: Operand, dword: usize, lane: usize) -> u32 {
+        let vector = |first: usize| self.state.v[(first + dword) & 511].0[lane & 63];
+        let scalar = |first: usize| self.state.s[(first + dword) & 511];
+        match operand {
+            Operand::Vgpr(first) => vector(first.into()),
+            Operand::Agpr(first) => vector(256 + usize::from(first)),
+            Operand::Sgpr(first) => scalar(first.into()),
+            Operand::Special(Special::VccLo) => scalar(slot::VCC),
+            Operand::Special(Special::M0) => scalar(slot::M0),
+            _ => 0,
+        }
+    }
 }
 
 /// Private memory of a dispatch.

@@ -350,13 +350,14 @@ impl Turn<'_> {
 
     /// One operation in the careful loop.
     fn step(&mut self, wave: &mut Wave, chunk: &Chunk, index: usize, op: &Op) -> Flow {
-        if self.observed {
+        if self.observed && Chunk::is_instruction(index) {
             self.instructions += 1;
             self.dispatch.host.step(&Step {
                 pc: chunk.pc(index),
                 group: self.group,
                 wave: self.number,
                 exec: wave.exec(),
+                state: wave,
             });
         }
         let mode = wave.mode().0;
