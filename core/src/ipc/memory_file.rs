@@ -92,10 +92,10 @@ impl MemoryFile {
     ///
     /// # Safety
     ///
-    /// The range of [`Self::bytes`] at the address is the caller's to replace.
-    pub unsafe fn map_over(&self, address: usize, protection: ProtFlags) -> Result<()> {
+    /// The range of `bytes` at the address is the caller's to replace.
+    pub unsafe fn map_over(&self, address: usize, bytes: u64, protection: ProtFlags) -> Result<()> {
         let refused = || Error::OutOfResources("a mapping of memory that can be shared");
-        let bytes = usize::try_from(self.bytes).map_err(|_| refused())?;
+        let bytes = usize::try_from(bytes.min(self.bytes)).map_err(|_| refused())?;
         let place = std::ptr::with_exposed_provenance_mut(address);
         let flags = MapFlags::SHARED | MapFlags::FIXED | MapFlags::NORESERVE;
         // SAFETY: the caller says that the range may be replaced.

@@ -111,7 +111,7 @@ fn map(runtime: &Runtime, file: MemoryFile) -> Result<(usize, &'static Block)> {
     let index = take()?;
     let address = ARENA.address_of(index);
     // SAFETY: the page is the arena's and nobody's signal, and a page is what the file has.
-    let mapped = unsafe { file.map_over(address, ProtFlags::READ | ProtFlags::WRITE) };
+    let mapped = unsafe { file.map_over(address, file.bytes(), ProtFlags::READ | ProtFlags::WRITE) };
     FILES[index].store(OwnedFd::from(file).into_raw_fd(), Ordering::Release);
     if let Err(error) = mapped.and_then(|()| show(runtime, address)) {
         give_back(index);

@@ -104,7 +104,8 @@ impl FakeDriver {
             .map_err(|e| Error::os(e.raw_os_error(), "No room", "mmap"))?
             .expose_provenance();
         // SAFETY: the range that was just made.
-        unsafe { file.map_over(address, ProtFlags::READ | ProtFlags::WRITE) }.map_err(refused)?;
+        unsafe { file.map_over(address, file.bytes(), ProtFlags::READ | ProtFlags::WRITE) }
+            .map_err(refused)?;
         Ok(self.enter(file, address))
     }
 
@@ -275,7 +276,7 @@ impl Driver for FakeDriver {
             let mut protection = ProtFlags::READ;
             protection.set(ProtFlags::WRITE, access & 2 != 0);
             // SAFETY: the runtime reserved the range.
-            unsafe { memory.file.map_over(address as usize, protection) }.unwrap();
+            unsafe { memory.file.map_over(address as usize, bytes, protection) }.unwrap();
         }
         PLACED.lock().unwrap().push(Placed {
             address,

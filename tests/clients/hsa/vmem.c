@@ -419,7 +419,7 @@ static void wrong_mappings(void)
     char *base = (char *)reserve(3 * BYTES);
     CHECK_STATUS(hsa_amd_vmem_map(NULL, BYTES, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_map(base, 0, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(hsa_amd_vmem_map(base, BYTES / 2, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_vmem_map(base, BYTES + 4096, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_map(base, BYTES, 4096, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_map(base, BYTES, 0, handle, 1), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_map(base, BYTES, 0, none, 0), HSA_STATUS_ERROR_INVALID_ALLOCATION);
@@ -432,7 +432,8 @@ static void wrong_mappings(void)
     CHECK_STATUS(hsa_amd_vmem_map(base + BYTES, BYTES, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_map(base + BYTES / 2, BYTES, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     hsa_access_permission_t permission = RW;
-    CHECK_STATUS(hsa_amd_vmem_get_access(base + BYTES, &permission, gpu->handle), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+    CHECK_OK(hsa_amd_vmem_get_access(base + BYTES, &permission, gpu->handle));
+    CHECK(permission == HSA_ACCESS_PERMISSION_NONE, "nobody spoke of the agent, which may do %d", permission);
     CHECK_STATUS(hsa_amd_vmem_get_access(base, &permission, gpu->handle), HSA_STATUS_ERROR_INVALID_ALLOCATION);
     CHECK_STATUS(hsa_amd_vmem_get_access(NULL, &permission, gpu->handle), HSA_STATUS_ERROR_INVALID_ALLOCATION);
     CHECK_STATUS(hsa_amd_vmem_get_access(base + BYTES, NULL, gpu->handle), HSA_STATUS_ERROR_INVALID_ARGUMENT);

@@ -19,6 +19,8 @@ const NOTHING_MAPPED: Error = Error::InvalidAllocation("nothing is mapped at the
 #[derive(Debug)]
 pub(super) struct Mapping {
     pub(super) memory: Arc<Physical>,
+    /// Bytes of it that are mapped, from its start.
+    pub(super) bytes: u64,
     /// What agents may do, by index (`hsa_access_permission_t`).
     pub(super) access: BTreeMap<usize, u32>,
     /// How drivers were told.
@@ -34,10 +36,10 @@ fn parts(reservation: &Reservation, address: u64, bytes: u64) -> Result<Vec<u64>
             break;
         }
         parts.push(at);
-        next = at + mapping.memory.bytes;
+        next = at + mapping.bytes;
     }
     if parts.is_empty() {
-        let inside = |(&at, mapping): (&u64, &Mapping)| address - at < mapping.memory.bytes;
+        let inside = |(&at, mapping): (&u64, &Mapping)| address - at < mapping.bytes;
         let before = reservation.mappings.range(..=address).next_back();
         return Err(if before.is_some_and(inside) {
             Error::InvalidArgument("the range begins inside a mapping")
@@ -60,7 +62,7 @@ fn mapping_around(reservations: &mut BTreeMap<u64, Reservation>, address: u64) -
         .range_mut(..=address)
         .next_back()
         .ok_or(NOTHING_MAPPED)?;
-    if address - at < mapping.memory.bytes {
+    if address - at < mapping.bytes {
         Ok(mapping)
     } else {
         Err(NOTHING_MAPPED)
@@ -73,13 +75,17 @@ impl Runtime {
     /// # Errors
     ///
     /// [`Error::InvalidAllocation`] for the memory; [`Error::InvalidArgument`] for addresses that are not reserved or
-    /// not free, or for another size than the memory's; [`Error::OutOfResources`].
+    /// not free, or for more than there is of the memory; [`Error::OutOfResources`].
     pub fn map_physical(&self, address: u64, bytes: u64, handle: u64) -> Result<()> {
         let memory = self.physical(handle)?;
-        if bytes != memory.bytes {
-            return Err(Error::InvalidArgument("the memory has another size"));
+        if bytes > memory.bytes {
+            return Err(Error::InvalidArgument("the memory is smaller"));
         }
-        if address % crate::memory::host::page_bytes() as u64 != 0 {
+        let page = crate::memory::host::page_bytes() as u64;
+        if bytes == 0 || bytes % page != 0 {
+            return Err(Error::InvalidArgument("a mapping is whole pages"));
+        }
+        if address % page != 0 {
             return Err(Error::InvalidArgument("the address is inside a page"));
         }
         let mut reservations = self.virtual_memory.reservations.lock();
@@ -89,19 +95,20 @@ impl Runtime {
         let reservation = around(&mut reservations, address, bytes)
             .ok_or(Error::InvalidArgument("the addresses are not reserved"))?;
         let before = reservation.mappings.range(..address + bytes).next_back();
-        if before.is_some_and(|(&at, mapping)| at + mapping.memory.bytes > address) {
+        if before.is_some_and(|(&at, mapping)| at + mapping.bytes > address) {
             return Err(Error::InvalidArgument("something is mapped at the addresses"));
         }
         match &memory.backing {
             Backing::File(file) => {
                 let place = usize::try_from(address).map_err(|_| Error::OutOfResources("address space"))?;
                 // SAFETY: the range is reserved, which is the runtime's, and free.
-                unsafe { file.map_over(place, ProtFlags::empty())? };
+                unsafe { file.map_over(place, bytes, ProtFlags::empty())? };
             }
             Backing::Driver { driver, .. } => self.reserve_with(*driver, base, reservation)?,
         }
         let mapping = Mapping {
             memory,
+            bytes,
             access: BTreeMap::new(),
             shown: Shown::default(),
         };
@@ -122,8 +129,8 @@ impl Runtime {
             kind: AllocationKind::Virtual,
             base: address,
             host_base: if on_host { address } else { 0 },
-            requested: memory.bytes,
-            bytes: memory.bytes,
+            requested: mapping.bytes,
+            bytes: mapping.bytes,
             ..empty(memory.region, memory.flags)
         };
         let may = mapping.access.iter().filter(|(_, &permission)| permission != 0);
@@ -152,7 +159,7 @@ impl Runtime {
                     continue;
                 };
                 self.hide(at, &mut mapping);
-                cover(at, mapping.memory.bytes)?;
+                cover(at, mapping.bytes)?;
                 gone.extend(self.memory.remove_if(at, |a| a.kind == AllocationKind::Virtual));
             }
         }
@@ -200,15 +207,12 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidAllocation`] when nothing is mapped there, or nothing was ever said for the agent.
+    /// [`Error::InvalidAllocation`] when nothing is mapped there.
     pub fn access_at(&self, address: u64, agent: usize) -> Result<u32> {
         let mut reservations = self.virtual_memory.reservations.lock();
         let mapping = mapping_around(&mut reservations, address)?;
-        mapping
-            .access
-            .get(&agent)
-            .copied()
-            .ok_or(Error::InvalidAllocation("nothing was set for the agent"))
+        // What nobody spoke of nobody may do.
+        Ok(mapping.access.get(&agent).copied().unwrap_or(0))
     }
 
     /// Gives the program one more hold on the memory at an address. Answers its handle.
@@ -255,7 +259,7 @@ fn overlaps(
         .mappings
         .range(..end)
         .map(move |(&at, mapping)| {
-            let until = at + mapping.memory.bytes;
+            let until = at + mapping.bytes;
             (at, mapping, at.max(address), until.min(end))
         })
         .filter(|(_, _, start, end)| start < end)

@@ -103,7 +103,7 @@ impl Runtime {
     }
 
     fn show_file(&self, address: u64, mapping: &mut Mapping) -> Result<()> {
-        let bytes = mapping.memory.bytes;
+        let bytes = mapping.bytes;
         let groups = self.groups(&mapping.access);
         let (kept, old): (Vec<_>, Vec<_>) = std::mem::take(&mut mapping.shown.registrations)
             .into_iter()
@@ -150,7 +150,7 @@ impl Runtime {
     ) -> Result<()> {
         self.hide(address, mapping);
         let object = &self.drivers[driver].object;
-        let bytes = mapping.memory.bytes;
+        let bytes = mapping.bytes;
         let host = |(&agent, &permission): (&usize, &u32)| {
             let one = self.agents[agent].is_cpu() && permission != 0;
             one.then_some(permission)
@@ -185,9 +185,9 @@ impl Runtime {
         if let (Backing::Driver { driver, handle }, true) = (&mapping.memory.backing, mapping.shown.placed) {
             let object = &self.drivers[*driver].object;
             // As for every `free`: a driver that cannot has lost its device.
-            let _ = object.unmap_at(*handle, address, mapping.memory.bytes);
+            let _ = object.unmap_at(*handle, address, mapping.bytes);
             // The addresses stay reserved, whatever the driver left there.
-            let _ = cover(address, mapping.memory.bytes);
+            let _ = cover(address, mapping.bytes);
             mapping.shown.placed = false;
             mapping.shown.host = false;
         }
