@@ -124,6 +124,11 @@ pub(crate) fn announcement() -> Option<(u64, u32)> {
     mailbox(0).filter(|(address, _)| *address != 0)
 }
 
+/// Whether hardware changes signals, and somebody listens.
+pub(super) fn is_served() -> bool {
+    SERVED.load(Ordering::Relaxed)
+}
+
 /// Whether sleepers must look by themselves now and then.
 pub(super) fn is_polled() -> bool {
     POLLED.load(Ordering::Relaxed)

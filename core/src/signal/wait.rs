@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// How long a wait looks before it sleeps.
 const SPIN: Duration = Duration::from_micros(40);
+/// As [`SPIN`], where hardware changes signals: an interrupt takes longer to wake a sleeper than most packets last.
+const SPIN_FOR_HARDWARE: Duration = Duration::from_micros(200);
 /// How long one sleep lasts where the system has no `membarrier`, so that a lost wake-up ends.
 const UNSURE_SLEEP: Duration = Duration::from_millis(1);
 
@@ -240,7 +242,12 @@ fn spin(deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
         }
         std::hint::spin_loop();
     }
-    let until = Instant::now() + SPIN;
+    let most = if hardware::is_served() {
+        SPIN_FOR_HARDWARE
+    } else {
+        SPIN
+    };
+    let until = Instant::now() + most;
     loop {
         for _ in 0..32 {
             if done() {
