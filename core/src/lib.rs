@@ -26,4 +26,4 @@ pub mod topology;
 pub mod trace;
 
 pub use error::{Error, Result};
-pub use runtime::{current, Runtime};
+pub use runtime::{current, initialized, Runtime};

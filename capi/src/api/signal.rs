@@ -3,7 +3,7 @@
 use crate::entry::{entry, list, Place};
 use hansa_core::signal::block::flag;
 use hansa_core::signal::group::has_repeats;
-use hansa_core::{current, signal, Error};
+use hansa_core::{current, initialized, signal, Error};
 use hansa_plugin_api::hsa::{hsa_agent_t, hsa_signal_t, hsa_signal_value_t};
 
 entry! {
@@ -14,21 +14,24 @@ entry! {
         consumers: *const hsa_agent_t,
         signal: *mut hsa_signal_t,
     ) {
-        let runtime = current()?;
+        initialized()?;
         let place = Place::new(signal)?;
         let consumers = list(consumers, num_consumers)?;
         if has_repeats(consumers) {
             return Err(Error::InvalidArgument("a consumer is there once"));
         }
-        for consumer in consumers {
-            runtime.agent(consumer.handle)?;
+        if !consumers.is_empty() {
+            let runtime = current()?;
+            for consumer in consumers {
+                runtime.agent(consumer.handle)?;
+            }
         }
         place.set(hsa_signal_t { handle: signal::create(initial_value, flag::SLEEPS)? });
         Ok(())
     }
 
     fn hsa_signal_destroy(signal_: hsa_signal_t) {
-        current()?;
+        initialized()?;
         if signal_.handle == 0 {
             return Err(Error::InvalidArgument("0 is no signal"));
         }
