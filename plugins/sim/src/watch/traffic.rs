@@ -62,16 +62,10 @@ fn device_bytes(name: &str) -> Option<u64> {
     if !name.contains("load") && !name.contains("store") {
         return None;
     }
-    let components = |letters: &str| letters.len() as u64;
-    if let Some((before, format)) = name.rsplit_once("format_") {
-        let letters = format.trim_end_matches("_hi").trim_start_matches("d16_");
-        return Some(
-            if before.contains("d16") || format.contains("d16") {
-                2
-            } else {
-                4
-            } * components(letters),
-        );
+    if let Some((_, format)) = name.rsplit_once("format_") {
+        // `xyzw` or a part of it, after what says that components have 16 bits.
+        let components = format.rsplit('_').next().map_or(0, str::len) as u64;
+        return Some(components * if format.contains("d16") { 2 } else { 4 });
     }
     let (_, size) = name.rsplit_once("dword").unwrap_or(("", name));
     match size {
