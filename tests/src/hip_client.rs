@@ -77,16 +77,16 @@ pub fn program(name: &str, build: Build<'_>) -> PathBuf {
                 build.level,
             ]);
             hipcc.arg(format!("--offload-arch={}", build.chip)).arg(&source);
-            hipcc.args(libraries(name));
+            hipcc.args(options(name));
         },
     );
     program
 }
 
-/// What a program is linked with.
-fn libraries(name: &str) -> &'static [&'static str] {
+/// What a program needs beyond the usual: a library, and patience with its headers.
+fn options(name: &str) -> &'static [&'static str] {
     match name {
-        "rocrand" => &["-lrocrand"],
+        "rocrand" => &["-lrocrand", "-Wno-#warnings"],
         _ => &[],
     }
 }
