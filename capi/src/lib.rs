@@ -2,10 +2,10 @@
 //!
 //! A call walks `symbol -> trampoline -> public table -> function -> core`:
 //!
-//! - [`export`] has the symbols and their trampolines, [`debugger`] the one symbol that is data;
-//! - [`table`] has the tables that tools patch, [`absent`] what is in them while an extension is not there;
-//! - [`api`] has the functions of the standard, written with [`entry`]; extensions bring theirs;
-//! - [`tools`] loads the libraries that patch the tables, [`trace`] reports calls when that is configured;
+//! - `export` has the symbols and their trampolines, `debugger` the one symbol that is data;
+//! - `table` has the tables that tools patch, `absent` what is in them while an extension is not there;
+//! - `api` has the functions of the standard, written with `entry`; extensions bring theirs;
+//! - `tools` loads the libraries that patch the tables, `trace` reports calls when that is configured;
 //! - [`plugins`] lists the plugins that are part of the library.
 //!
 //! This crate checks pointers, handles and enumeration values, and nothing else.
