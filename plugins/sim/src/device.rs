@@ -34,7 +34,7 @@ pub(crate) struct Device {
 impl Device {
     /// The devices of a configuration.
     pub(crate) fn all(config: &Config, host: HostRef<'static>) -> Vec<Arc<Self>> {
-        let watcher = Watcher::new(host, config.isa);
+        let watcher = Watcher::new(host);
         (0..config.devices)
             .map(|node| {
                 let gws = Arc::new(Gws::default());

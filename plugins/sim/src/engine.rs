@@ -133,6 +133,7 @@ impl Launch {
         let device = &queue.device;
         launch.watch = device.watcher.as_ref().and_then(|watcher| {
             let seen = Seen {
+                target: device.chip.target,
                 object: kernel.kernel_object,
                 descriptor: &descriptor,
                 groups: launch.groups(),

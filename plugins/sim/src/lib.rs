@@ -13,6 +13,7 @@
 //! | `sched` | threads and work-groups |
 //! | `engine` | the door to the execution engine |
 //! | `watch` | traces and counters of kernels |
+//! | [`stats`] | what counters are written as |
 //! | [`exec`] | runs work-groups |
 //! | [`isa`] | instruction tables and decoder |
 
@@ -34,6 +35,7 @@ mod queue;
 mod sched;
 mod shared;
 mod space;
+pub mod stats;
 mod svm;
 mod watch;
 

@@ -98,3 +98,41 @@ fn denormals_are_the_kernels_business() {
         );
     }
 }
+
+/// The system ends a process whose thread faults while it holds the signal back, and kernels may fault.
+#[test]
+fn a_thread_that_holds_faults_back_runs_no_kernel() {
+    let rig = Rig::new("");
+    let module = Module::device(&rig);
+    let (queue, done) = (rig.queue(0), rig.signal(1));
+    let out = rig.host_memory(4096);
+    let kernarg = arguments(&rig, &[out.address()]);
+    let program = Program::linear(module.kernel("store_id"), kernarg.address(), 64);
+    // SAFETY: all-zero is a set of signals.
+    let mut signals = unsafe { std::mem::zeroed() };
+    // SAFETY: fills in a set.
+    unsafe { libc::sigfillset(&raw mut signals) };
+    // SAFETY: reads a set; the test's thread is its own.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, std::ptr::null_mut()) };
+    queue.dispatch(&program, done.handle());
+    done.wait(0);
+    assert_eq!(rig.host.running.load(Ordering::SeqCst), 1, "threads of the pool");
+    assert!((0..64).all(|id| out.u32(id as usize) == 3 * id + 1));
+}
+
+/// The table of what a device sees joins neighbours, so the image of a kernel may begin anywhere in what is mapped.
+#[test]
+fn an_error_names_the_kernel_of_each_of_several_modules() {
+    let rig = Rig::new("");
+    for module in [0, 1, 2].map(|_| Module::device(&rig)) {
+        let queue = rig.queue(0);
+        let none = arguments(&rig, &[]);
+        queue.dispatch(&Program::linear(module.kernel("illegal"), none.address(), 64), 0);
+        assert!(eventually(|| queue.inactive.value() != 0));
+    }
+    let errors = rig.host.logged(hansa_plugin_api::LogLevel::ERROR);
+    let named = errors
+        .iter()
+        .filter(|error| error.contains("in the kernel illegal of packet 0"));
+    assert_eq!(named.count(), 3, "{errors:#?}");
+}

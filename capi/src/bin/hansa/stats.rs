@@ -4,8 +4,7 @@
 
 use crate::arguments::RunOptions;
 use crate::text;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use hansa_sim::stats::{Kernel, Report};
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -14,40 +13,6 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 /// The driver's variable for the file.
 const VARIABLE: &str = "HANSA_SIM_STATS";
-
-#[derive(Debug, Default, Deserialize, Serialize)]
-struct Report {
-    isa: String,
-    kernels: Vec<Kernel>,
-}
-
-#[derive(Debug, Deserialize, Serialize)]
-struct Kernel {
-    name: String,
-    dispatches: u64,
-    groups: u64,
-    waves: u64,
-    instructions: u64,
-    families: BTreeMap<String, u64>,
-    lanes_active: f64,
-    device_bytes: Moved,
-    group_bytes: Moved,
-    hottest: Vec<Hot>,
-}
-
-#[derive(Debug, Deserialize, Serialize)]
-struct Moved {
-    read: u64,
-    written: u64,
-}
-
-#[derive(Debug, Deserialize, Serialize)]
-struct Hot {
-    offset: i64,
-    count: u64,
-    lanes_active: f64,
-    text: String,
-}
 
 /// Runs a program to its end and shows what its kernels did.
 pub(crate) fn run(mut command: Command, options: &RunOptions) -> Result<ExitCode, String> {
@@ -169,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_line_for_each_kernel_and_one_for_its_families() {
-        let json = r#"[{"isa":"gfx900","kernels":[{"name":"sum","dispatches":2,"groups":4,"waves":8,
+        let json = r#"[{"kernels":[{"name":"sum","isa":"gfx900","dispatches":2,"groups":4,"waves":8,
             "instructions":100,"families":{"VOP2":60,"SOPP":40},"lanes_active":63.5,
             "device_bytes":{"read":2048,"written":4},"group_bytes":{"read":1,"written":1},
             "hottest":[{"offset":0,"count":8,"lanes_active":64,"text":"s_endpgm"}]}]}]"#;

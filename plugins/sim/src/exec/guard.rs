@@ -503,6 +503,21 @@ pub fn install() -> io::Result<()> {
     Ok(())
 }
 
+/// Whether a fault on the calling thread reaches the handler: the thread may hold the signals back, and the system then
+/// ends the process.
+pub(crate) fn is_armed() -> bool {
+    let mut held = MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: changes nothing, and fills in a set.
+    let error = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), held.as_mut_ptr()) };
+    // SAFETY: all-zero was a set already.
+    let held = unsafe { held.assume_init() };
+    // SAFETY: the set is valid, and the signals are.
+    error == 0
+        && SIGNALS
+            .into_iter()
+            .all(|signal| unsafe { libc::sigismember(&raw const held, signal) } == 0)
+}
+
 /// Sets the action for a signal, if there is a new one, and returns the old one.
 fn action(signal: i32, new: Option<&libc::sigaction>) -> io::Result<libc::sigaction> {
     let mut old = MaybeUninit::zeroed();

@@ -7,7 +7,7 @@
 use super::pool::Pool;
 use super::Job;
 use crate::engine::Outcome;
-use crate::exec::{Arena, FloatState};
+use crate::exec::{guard, Arena, FloatState};
 use crate::queue::Queue;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -36,6 +36,10 @@ impl Pool {
     /// Runs a dispatch on the calling thread of the program, if that is a good idea.
     pub(crate) fn run_here(self: &Arc<Self>, queue: &Arc<Queue>, job: &Arc<Job>) -> Here {
         if job.groups != 1 || job.launch.waves() > MOST_WAVES || !self.all_sleep() {
+            return Here::No;
+        }
+        // A kernel may touch memory that is no longer there.
+        if !guard::is_armed() {
             return Here::No;
         }
         let Some(mut arena) = self.guest.0.try_lock() else {

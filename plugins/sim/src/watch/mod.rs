@@ -34,7 +34,6 @@ static LIVE: Mutex<Vec<Weak<Watcher>>> = Mutex::new(Vec::new());
 /// What looks at the kernels of a driver.
 #[derive(Debug)]
 pub(crate) struct Watcher {
-    target: Target,
     trace: Option<(Trace, Filter)>,
     stats: Option<PathBuf>,
     kernels: Mutex<Vec<Arc<Record>>>,
@@ -43,6 +42,8 @@ pub(crate) struct Watcher {
 /// A dispatch, as the watcher is told of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen<'a> {
+    /// The device's instruction set.
+    pub(crate) target: Target,
     /// Address of the kernel descriptor.
     pub(crate) object: u64,
     /// The descriptor.
@@ -55,7 +56,7 @@ pub(crate) struct Seen<'a> {
 
 impl Watcher {
     /// The one that the environment asks for, if it does.
-    pub(crate) fn new(host: HostRef<'static>, target: Target) -> Option<Arc<Self>> {
+    pub(crate) fn new(host: HostRef<'static>) -> Option<Arc<Self>> {
         let (options, problems) = Options::of_environment();
         // An error, for what was asked for will not be there.
         let warn = |message: &str| {
@@ -78,7 +79,6 @@ impl Watcher {
             return None;
         }
         let watcher = Arc::new(Self {
-            target,
             trace,
             stats: options.stats,
             kernels: Mutex::default(),
@@ -119,13 +119,17 @@ impl Watcher {
     fn record(&self, space: &AddressSpace, seen: Seen<'_>) -> Option<Arc<Record>> {
         let entry = seen.object.wrapping_add_signed(seen.descriptor.entry_offset);
         let mut kernels = self.kernels.lock();
-        if let Some(known) = kernels.iter().rev().find(|record| record.entry == entry) {
+        if let Some(known) = kernels
+            .iter()
+            .rev()
+            .find(|record| record.entry == entry && record.target == seen.target)
+        {
             if known.is_still_there() {
                 return Some(Arc::clone(known));
             }
         }
         let name = kernel_name(space, seen.object).unwrap_or_else(|| format!("{:#x}", seen.object));
-        let record = Arc::new(Record::new(space, name, entry)?);
+        let record = Arc::new(Record::new(space, seen.target, name, entry)?);
         kernels.push(Arc::clone(&record));
         Some(record)
     }
@@ -138,7 +142,7 @@ impl Watcher {
         let Some(file) = &self.stats else {
             return;
         };
-        let report = report::of(self.target, &self.kernels.lock());
+        let report = report::of(&self.kernels.lock());
         if let Err(error) = std::fs::write(file, report) {
             // There may be no runtime any more to log it.
             eprintln!(
@@ -192,7 +196,7 @@ impl exec::Host for Watch {
         if let (true, Some((trace, filter))) = (self.traced, &self.watcher.trace) {
             let offset = step.pc.wrapping_sub(self.record.entry);
             if filter.has_step(offset, step.group, step.wave) {
-                trace.line(self.watcher.target, &self.record, step);
+                trace.line(&self.record, step);
             }
         }
     }

@@ -15,14 +15,27 @@ use object::{pod, LittleEndian as LE};
 const SUFFIX: &str = ".kd";
 /// More than any code object has, of entries and of letters.
 const MOST: u64 = 1 << 20;
+const PAGE: u64 = 4096;
+/// Farthest that a descriptor is looked for behind the header.
+const REACH: u64 = 64 << 20;
 
 /// The name of the kernel whose descriptor is at an address, if its code object says it.
 pub(crate) fn kernel_name(space: &AddressSpace, object: u64) -> Option<String> {
-    let base = space.find(object)?.start;
-    let header: FileHeader64<LE> = one(base)?;
-    if header.e_ident.magic != ELFMAG {
+    // Neighbours in the table may have become one, so the image begins at some page of what is mapped there.
+    let start = space.find(object)?.start;
+    let pages = (0..REACH / PAGE).map_while(|page| (object & !(PAGE - 1)).checked_sub(page * PAGE));
+    pages
+        .take_while(|&base| base >= start)
+        .find_map(|base| name_in_image(base, object))
+}
+
+/// The name of the symbol at an address, in the code object that was loaded at `base`, if there is one.
+fn name_in_image(base: u64, object: u64) -> Option<String> {
+    let magic: [u8; 4] = one(base)?;
+    if magic != ELFMAG {
         return None;
     }
+    let header: FileHeader64<LE> = one(base)?;
     let headers: Vec<ProgramHeader64<LE>> = many(
         base.checked_add(header.e_phoff.get(LE))?,
         header.e_phnum.get(LE).into(),

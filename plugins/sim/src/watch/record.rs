@@ -1,6 +1,7 @@
 //! What is known of one kernel: its code, and how often each instruction of it ran.
 
 use crate::exec::{guard, AddressSpace};
+use crate::isa::Target;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Most bytes of code before and after the entry that are looked at.
@@ -20,6 +21,8 @@ pub(super) struct Hits {
 pub(super) struct Record {
     /// Its name, or the address of its descriptor.
     pub(super) name: String,
+    /// What its code is for.
+    pub(super) target: Target,
     /// Address of its first instruction.
     pub(super) entry: u64,
     /// Address of the first byte of `code`.
@@ -37,7 +40,7 @@ pub(super) struct Record {
 
 impl Record {
     /// A record of the kernel that begins at `entry`, if there is code.
-    pub(super) fn new(space: &AddressSpace, name: String, entry: u64) -> Option<Self> {
+    pub(super) fn new(space: &AddressSpace, target: Target, name: String, entry: u64) -> Option<Self> {
         let mapping = space.find(entry)?;
         let base = mapping.start.max(entry.saturating_sub(REACH)).next_multiple_of(4);
         let bytes = usize::try_from(mapping.end.min(entry.saturating_add(REACH)) - base).ok()?;
@@ -47,6 +50,7 @@ impl Record {
         hits.resize_with(code.len() / 4, Hits::default);
         Some(Self {
             name,
+            target,
             entry,
             base,
             code,

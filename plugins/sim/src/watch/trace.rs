@@ -9,7 +9,7 @@
 
 use super::record::Record;
 use crate::exec::Step;
-use crate::isa::{decode, Inst, Operand, Special, Target};
+use crate::isa::{decode, Inst, Operand, Special};
 use crate::shared::signed;
 use parking_lot::Mutex;
 use std::fmt::Write as _;
@@ -38,14 +38,14 @@ impl Trace {
     }
 
     /// Writes a line.
-    pub(super) fn line(&self, target: Target, record: &Record, step: &Step<'_>) {
+    pub(super) fn line(&self, record: &Record, step: &Step<'_>) {
         let [x, y, z] = step.group;
         let offset = signed(step.pc.wrapping_sub(record.entry));
         let mut line = format!(
             "{} {x},{y},{z} w{} {offset:#06x} exec={:016x} ",
             record.name, step.wave, step.exec
         );
-        match record.bytes_at(step.pc).map(|bytes| decode(target, bytes)) {
+        match record.bytes_at(step.pc).map(|bytes| decode(record.target, bytes)) {
             Some(Ok(inst)) => {
                 line.push_str(&inst.text());
                 registers(&mut line, &inst, step);
