@@ -316,3 +316,27 @@ fn python_runs_a_kernel_through_the_interface() {
         text(&output)
     );
 }
+
+#[test]
+fn the_python_of_the_readme_lists_the_agents() {
+    if !present(has_program("python3"), "python3", "python3") {
+        return;
+    }
+    let readme = std::fs::read_to_string(repository().join("README.md")).expect("there is a README");
+    let script = readme
+        .split("```python\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("it shows some Python");
+    let output = run(&["run", "--", "python3", "-c", script]);
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        shown.lines().count() >= 2 && shown.lines().any(|line| line == "gfx900"),
+        "{shown}"
+    );
+}
