@@ -4,6 +4,11 @@
 //! and is made once at the top of each function. Everything that needs it is a method of [`Call`], so that the
 //! functions themselves are plain Rust. Pointers may be misaligned where C programs can make them so.
 
+#![expect(
+    clippy::not_unsafe_ptr_arg_deref,
+    reason = "A call is made with the promise that its pointers are good, which is where the unsafety is"
+)]
+
 use crate::outcome::{argument, Outcome};
 use crate::serving::Serves;
 use hansa_plugin_api::hsa::{hsa_agent_t, hsa_signal_t, hsa_status_t};
