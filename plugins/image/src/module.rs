@@ -75,8 +75,7 @@ impl Module {
 
     /// The texture hardware of an agent, if it has any. INVALID_AGENT.
     pub(crate) fn hardware(&self, agent: u64) -> Outcome<Option<Hardware>> {
-        let invalid = |_| Failure::Status(hsa_status_t::ERROR_INVALID_AGENT);
-        if self.runtime.agent_kind(agent).map_err(invalid)? == AgentKind::CPU {
+        if self.kind(agent)? == AgentKind::CPU {
             return Ok(None);
         }
         let description = self.runtime.device_description(agent)?;
@@ -91,7 +90,12 @@ impl Module {
 
     /// Goes on if a handle is an agent. INVALID_AGENT.
     pub(crate) fn agent(&self, agent: u64) -> Outcome {
-        self.hardware(agent).map(drop)
+        self.kind(agent).map(drop)
+    }
+
+    fn kind(&self, agent: u64) -> Outcome<AgentKind> {
+        let invalid = |_| Failure::Status(hsa_status_t::ERROR_INVALID_AGENT);
+        self.runtime.agent_kind(agent).map_err(invalid)
     }
 
     /// Where the host sees an address of a device. An address that nobody knows is the host's own. ERROR for memory that
