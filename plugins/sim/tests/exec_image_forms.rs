@@ -299,6 +299,41 @@ fn levels_are_chosen_by_detail_bias_and_derivatives() {
 }
 
 #[test]
+fn every_instruction_keeps_to_the_bounds_of_the_level() {
+    // Four levels, each of its number.
+    let mut image = ramp(PLANE, [8, 15, 1]);
+    for [x, y, z] in image.places().collect::<Vec<_>>() {
+        let level = [8, 12, 14].iter().filter(|first| y >= **first).count();
+        image.put([x, y, z], &(level as f32).to_le_bytes());
+    }
+    let mut words = descriptor(&image);
+    words[2] = 7 | 7 << 14;
+    words[3] |= 3 << 16;
+    let mut least_is_1 = words;
+    least_is_1[1] |= 0x100 << 8;
+    let nearest = [NEAREST[0], NEAREST[1], 1 << 26, 0];
+    let least_is_2 = [NEAREST[0], NEAREST[1] | 0x200, 1 << 26, 0];
+    // Level 0, for the instruction that takes one, and as there is no change from lane to lane.
+    let at = |_| [0.3f32.to_bits(), 0.3f32.to_bits(), 0, 0, 0, 0, 0, 0];
+    for (image_words, sampler, expected) in [
+        (words, nearest, 0.0),
+        (least_is_1, nearest, 1.0),
+        (words, least_is_2, 2.0),
+    ] {
+        for text in [
+            "image_sample_l v20, v[1:3], s[16:23], s[24:27] dmask:0x1",
+            "image_gather4_l v[20:23], v[1:3], s[16:23], s[24:27] dmask:0x1",
+            "image_get_lod v[20:21], v[1:2], s[16:23], s[24:27] dmask:0x3",
+        ] {
+            let Some(found) = by_hand(text, &image.memory, image_words, sampler, at) else {
+                return;
+            };
+            assert_eq!(floats(found[0])[0], expected, "{text}");
+        }
+    }
+}
+
+#[test]
 fn the_border_is_seen_through_the_selects() {
     // Alpha only, in the first component.
     let mut image = Image::new(PLANE, [1, 0, 1], 4 << 9, [4, 4, 1]);
