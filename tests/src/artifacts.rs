@@ -9,15 +9,15 @@ use std::sync::OnceLock;
 
 use crate::c_client::repository;
 
-/// The directory of the profile that the running test was built with, such as `target/debug`.
+/// The directory of the profile that the running test or program was built with, such as `target/debug`.
 #[must_use]
 pub fn profile_dir() -> &'static Path {
     static DIR: OnceLock<PathBuf> = OnceLock::new();
     DIR.get_or_init(|| {
-        let test = std::env::current_exe().expect("A running program has a path");
-        // target/PROFILE/deps/NAME
-        let dir = test.ancestors().nth(2);
-        dir.expect("A test lies two directories below its profile's")
+        let program = std::env::current_exe().expect("A running program has a path");
+        // target/PROFILE/NAME, and for tests target/PROFILE/deps/NAME
+        let dir = program.ancestors().skip(1).find(|dir| !dir.ends_with("deps"));
+        dir.expect("What cargo builds lies below its profile's directory")
             .to_owned()
     })
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::artifacts::{libraries, scratch_dir};
 use crate::c_client::present;
-use crate::hsa_client::{Machine, Plugins};
+use crate::hsa_client::{ready, Machine, Plugins};
 
 /// AMD's runtime, where Debian installs it.
 const AMDS: &str = "/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1";
@@ -22,14 +22,14 @@ pub enum Side {
     Sim,
 }
 
-/// Whether AMD's runtime is there.
+/// Whether clients can run on AMD's runtime and on Hansa here.
 ///
 /// # Panics
 ///
-/// When it is not, in CI.
+/// When something for that is missing in CI.
 #[must_use]
-pub fn has_amds() -> bool {
-    present(Path::new(AMDS).exists(), AMDS, "libhsa-runtime64-1")
+pub fn is_comparable() -> bool {
+    ready() && present(Path::new(AMDS).exists(), AMDS, "libhsa-runtime64-1")
 }
 
 impl Side {
@@ -60,5 +60,26 @@ impl Side {
             command.env("HANSA_BACKENDS", "kfd");
         }
         command
+    }
+    /// The output of a program that has to end well on such a machine.
+    ///
+    /// # Panics
+    ///
+    /// When it does not, and when the libraries do not build.
+    pub fn output(self, isa: &str, program: &Path, arguments: &[&Path]) -> String {
+        let output = self
+            .command(isa, program)
+            .args(arguments)
+            .output()
+            .expect("timeout is a part of every system");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success(),
+            "{} on {self:?} with {isa}: {}\n{text}\n{}",
+            program.display(),
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        );
+        text
     }
 }

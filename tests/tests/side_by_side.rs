@@ -8,30 +8,7 @@ use hansa_tests::c_client::repository;
 use hansa_tests::hip_client;
 use hansa_tests::hsa_client::{program, ready};
 use hansa_tests::kernels::{code_objects, TARGETS};
-use hansa_tests::side::{has_amds, Side};
-
-/// Whether everything for these tests is there.
-fn is_possible() -> bool {
-    ready() && has_amds()
-}
-
-/// Output and errors of a client that has to pass.
-fn output(side: Side, isa: &str, program: &Path, arguments: &[&Path]) -> String {
-    let output = side
-        .command(isa, program)
-        .args(arguments)
-        .output()
-        .expect("timeout is a part of every system");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        output.status.success(),
-        "{} on {side:?} with {isa}: {}\n{text}\n{}",
-        program.display(),
-        output.status,
-        String::from_utf8_lossy(&output.stderr)
-    );
-    text
-}
+use hansa_tests::side::{is_comparable, Side};
 
 /// A row of the list of differences: the pair, a pattern.
 fn explanations() -> Vec<(String, String)> {
@@ -63,7 +40,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 
 /// What a side says of its machine, by name.
 fn description(side: Side, isa: &str) -> BTreeMap<String, String> {
-    output(side, isa, &program("describe"), &[])
+    side.output(isa, &program("describe"), &[])
         .lines()
         .filter_map(|line| line.split_once(" = "))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -97,7 +74,7 @@ fn compare(pair: &str, isa: &str, one: Side, other: Side) {
 
 #[test]
 fn amds_runtime_and_hansa_describe_the_same_device() {
-    if is_possible() {
+    if is_comparable() {
         for isa in ["gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"] {
             compare("amd", isa, Side::Amd, Side::Kfd);
         }
@@ -106,19 +83,19 @@ fn amds_runtime_and_hansa_describe_the_same_device() {
 
 #[test]
 fn the_virtual_device_and_the_software_gpu_are_one_kind() {
-    if is_possible() {
+    if is_comparable() {
         compare("sim", "gfx900", Side::Kfd, Side::Sim);
     }
 }
 
 #[test]
 fn every_kernel_gives_the_same_results() {
-    if !is_possible() {
+    if !is_comparable() {
         return;
     }
     for isa in TARGETS {
         let results = [Side::Amd, Side::Kfd, Side::Sim]
-            .map(|side| output(side, isa, &program("kernels"), &[code_objects()]));
+            .map(|side| side.output(isa, &program("kernels"), &[code_objects()]));
         let verdicts = results.map(|text| text.lines().last().map(ToOwned::to_owned));
         assert!(
             verdicts[0].is_some() && verdicts.iter().all(|verdict| *verdict == verdicts[0]),
@@ -130,12 +107,12 @@ fn every_kernel_gives_the_same_results() {
 /// AMD's runtime does not survive the other clients, which are about mistakes of programs.
 #[test]
 fn packets_and_signals_work_on_both() {
-    if !is_possible() {
+    if !is_comparable() {
         return;
     }
     for side in [Side::Amd, Side::Kfd] {
         for client in ["vector_add", "packets", "signals"] {
-            output(side, "gfx900", &program(client), &[code_objects()]);
+            side.output("gfx900", &program(client), &[code_objects()]);
         }
     }
 }
@@ -153,7 +130,7 @@ fn hansa_on_the_virtual_kernel_passes_every_client() {
         "lifecycle",
         "info",
     ] {
-        output(Side::Kfd, "gfx900", &program(client), &[code_objects()]);
+        Side::Kfd.output("gfx900", &program(client), &[code_objects()]);
     }
 }
 
@@ -161,11 +138,11 @@ fn hansa_on_the_virtual_kernel_passes_every_client() {
 #[test]
 fn rocminfo_shows_the_same_machine() {
     let rocminfo = Path::new("/usr/bin/rocminfo");
-    if !is_possible() || !rocminfo.exists() {
+    if !is_comparable() || !rocminfo.exists() {
         return;
     }
     for isa in ["gfx900", "gfx90a"] {
-        let shown = [Side::Amd, Side::Kfd].map(|side| output(side, isa, rocminfo, &[]));
+        let shown = [Side::Amd, Side::Kfd].map(|side| side.output(isa, rocminfo, &[]));
         let facts = shown.map(|text| {
             assert!(text.contains("*** Done ***"), "{text}");
             let keys = [
@@ -193,7 +170,7 @@ fn rocminfo_shows_the_same_machine() {
 /// HIP programs that know nothing of Hansa, on the virtual kernel.
 #[test]
 fn hip_programs_run_on_the_virtual_kernel() {
-    if !is_possible() || !hip_client::ready() {
+    if !is_comparable() || !hip_client::ready() {
         return;
     }
     for name in [
@@ -221,43 +198,19 @@ fn hip_programs_run_on_the_virtual_kernel() {
         "threads",
     ] {
         let program = hip_client::program(name, hip_client::Build::of("gfx900"));
-        output(Side::Kfd, "gfx900", &program, &[]);
-    }
-}
-
-/// Prints how long the same calls take on AMD's runtime and on Hansa, on the same virtual device.
-#[test]
-#[ignore = "measures; to be run alone on a quiet machine, with --ignored --nocapture"]
-fn pace() {
-    if !is_possible() {
-        return;
-    }
-    let times =
-        [Side::Amd, Side::Kfd].map(|side| output(side, "gfx900", &program("pace"), &[code_objects()]));
-    let rows = times[0].lines().zip(times[1].lines());
-    for (amds, ours) in rows {
-        let (Some((name, theirs)), Some((same, ours))) = (amds.split_once(' '), ours.split_once(' ')) else {
-            continue;
-        };
-        if let (Ok(theirs), Ok(ours)) = (theirs.parse::<f64>(), ours.parse::<f64>()) {
-            assert_eq!(name, same);
-            println!(
-                "{name:22} AMD's {theirs:12.3} us, Hansa {ours:12.3} us, ratio {:.2}",
-                ours / theirs
-            );
-        }
+        Side::Kfd.output("gfx900", &program, &[]);
     }
 }
 
 /// AMD's runtime lays images out in tiles and moves them with kernels of its own.
 #[test]
 fn images_work_on_both() {
-    if !is_possible() {
+    if !is_comparable() {
         return;
     }
     let client = program("images");
-    output(Side::Amd, "gfx900", &client, &[code_objects(), Path::new("amd")]);
+    Side::Amd.output("gfx900", &client, &[code_objects(), Path::new("amd")]);
     for isa in TARGETS {
-        output(Side::Kfd, isa, &client, &[code_objects()]);
+        Side::Kfd.output(isa, &client, &[code_objects()]);
     }
 }

@@ -1,6 +1,6 @@
 //! The plugin: its facts, its tables, and the services it is made with.
 
-use crate::entry::{install, remove, Services};
+use crate::entry::{Services, SERVING};
 use crate::pc_sampling::PC_SAMPLING;
 #[allow(
     clippy::wildcard_imports,
@@ -11,17 +11,17 @@ use crate::{
     pointers::*, pools::*, profiling::*, queue_create::*, queues::*, semaphores::*, signals::*, svm::*,
     tools::*, vmem::*,
 };
+use hansa_extension_lib::serving::Installed;
+use hansa_extension_lib::table::{bytes, describe, NO_ID};
 use hansa_plugin_api::hsa::{
     hsa_ven_amd_loader_1_00_pfn_t, hsa_ven_amd_loader_1_01_pfn_t, hsa_ven_amd_loader_1_02_pfn_t,
-    hsa_ven_amd_loader_1_03_pfn_t, hsa_ven_amd_loader_1_04_pfn_t, AmdExtTable, PcSamplingExtTable,
-    AMD_EXT_TABLE_VERSION,
+    hsa_ven_amd_loader_1_03_pfn_t, hsa_ven_amd_loader_1_04_pfn_t, AmdExtTable, AMD_EXT_TABLE_VERSION,
 };
 use hansa_plugin_api::manifest::{Claims, DefaultUse, Kind, PluginFacts, Policy, TARGET};
 use hansa_plugin_api::{
     Extension, ExtensionObject, ExtensionTable, HostRef, Plugin, RVec, Result, RuntimeServicesRef, TableSlot,
     INTERFACE,
 };
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// `HSA_EXTENSION_AMD_LOADER`.
 const AMD_LOADER: u32 = 0x201;
@@ -66,67 +66,44 @@ impl Plugin for AmdPlugin {
     .checked();
 
     fn extension(host: HostRef<'static>, runtime: RuntimeServicesRef<'static>) -> Result<ExtensionObject> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let extension = AmdExtension {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
-        };
-        install(extension.id, Services::new(host, runtime));
-        Ok(ExtensionObject::new(extension))
+        Ok(ExtensionObject::new(AmdExtension {
+            _serving: SERVING.install(Services::new(host, runtime)),
+        }))
     }
 }
 
 /// The extension. While it lives its services are those of the functions.
 #[derive(Debug)]
 struct AmdExtension {
-    id: u64,
-}
-
-impl Drop for AmdExtension {
-    fn drop(&mut self) {
-        remove(self.id);
-    }
+    _serving: Installed<Services>,
 }
 
 impl Extension for AmdExtension {
     fn tables(&self) -> Result<RVec<ExtensionTable>> {
-        let minor_sizes = [
-            size_of::<hsa_ven_amd_loader_1_00_pfn_t>(),
-            size_of::<hsa_ven_amd_loader_1_01_pfn_t>(),
-            size_of::<hsa_ven_amd_loader_1_02_pfn_t>(),
-            size_of::<hsa_ven_amd_loader_1_03_pfn_t>(),
-            size_of::<hsa_ven_amd_loader_1_04_pfn_t>(),
-        ];
+        let mut loader = describe(
+            TableSlot::NONE,
+            AMD_LOADER,
+            "HSA_EXTENSION_AMD_LOADER",
+            (1, 4),
+            &LOADER,
+        );
+        loader.bytes_at_minor = RVec::from(vec![
+            bytes::<hsa_ven_amd_loader_1_00_pfn_t>(),
+            bytes::<hsa_ven_amd_loader_1_01_pfn_t>(),
+            bytes::<hsa_ven_amd_loader_1_02_pfn_t>(),
+            bytes::<hsa_ven_amd_loader_1_03_pfn_t>(),
+            bytes::<hsa_ven_amd_loader_1_04_pfn_t>(),
+        ]);
         Ok(RVec::from(vec![
-            ExtensionTable {
-                slot: TableSlot::AMD,
-                id: u32::MAX,
-                name: "HSA_EXTENSION_AMD".into(),
-                major: 1,
-                minor: 34,
-                bytes: bytes(size_of::<AmdExtTable>()),
-                table: (&raw const AMD_EXT).cast(),
-                bytes_at_minor: RVec::new(),
-            },
-            ExtensionTable {
-                slot: TableSlot::NONE,
-                id: AMD_LOADER,
-                name: "HSA_EXTENSION_AMD_LOADER".into(),
-                major: 1,
-                minor: 4,
-                bytes: bytes(size_of::<hsa_ven_amd_loader_1_04_pfn_t>()),
-                table: (&raw const LOADER).cast(),
-                bytes_at_minor: minor_sizes.map(bytes).to_vec().into(),
-            },
-            ExtensionTable {
-                slot: TableSlot::PC_SAMPLING,
-                id: AMD_PC_SAMPLING,
-                name: "HSA_EXTENSION_AMD_PC_SAMPLING".into(),
-                major: 1,
-                minor: 0,
-                bytes: bytes(size_of::<PcSamplingExtTable>()),
-                table: (&raw const PC_SAMPLING).cast(),
-                bytes_at_minor: RVec::new(),
-            },
+            describe(TableSlot::AMD, NO_ID, "HSA_EXTENSION_AMD", (1, 34), &AMD_EXT),
+            loader,
+            describe(
+                TableSlot::PC_SAMPLING,
+                AMD_PC_SAMPLING,
+                "HSA_EXTENSION_AMD_PC_SAMPLING",
+                (1, 0),
+                &PC_SAMPLING,
+            ),
         ]))
     }
 
@@ -134,9 +111,4 @@ impl Extension for AmdExtension {
     fn shut_down(&self) -> Result<()> {
         Ok(())
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "a table has a few hundred bytes")]
-const fn bytes(size: usize) -> u32 {
-    size as u32
 }

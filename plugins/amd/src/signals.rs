@@ -2,7 +2,8 @@
 
 use crate::args::{pointer, widen, Call, Promise};
 use crate::callbacks::{async_function, signal_handler};
-use crate::entry::{argument, ensure, entries, evaluate, Outcome};
+use crate::entry::{argument, ensure, entries, Outcome, SERVING};
+use hansa_extension_lib::entry::evaluate;
 use hansa_plugin_api::hsa::{
     hsa_agent_t, hsa_amd_ipc_signal_t, hsa_amd_signal_handler, hsa_signal_condition_t, hsa_signal_t,
     hsa_signal_value_t, hsa_status_t, hsa_wait_state_t, AsyncCallback,
@@ -92,7 +93,7 @@ pub(crate) unsafe extern "C" fn hsa_amd_signal_wait_any(
 ) -> u32 {
     // SAFETY: the C contract of this function, by which its caller vouches for the pointers.
     let promise = unsafe { Promise::by_the_c_contract() };
-    evaluate("hsa_amd_signal_wait_any", promise, |call| {
+    evaluate(&SERVING, "hsa_amd_signal_wait_any", promise, |call| {
         if signal_count == 0 {
             return Ok(NONE);
         }
@@ -125,7 +126,7 @@ pub(crate) unsafe extern "C" fn hsa_amd_signal_wait_all(
 ) -> u32 {
     // SAFETY: the C contract of this function, by which its caller vouches for the pointers.
     let promise = unsafe { Promise::by_the_c_contract() };
-    evaluate("hsa_amd_signal_wait_all", promise, |call| {
+    evaluate(&SERVING, "hsa_amd_signal_wait_all", promise, |call| {
         if signal_count == 0 {
             return Ok(0);
         }

@@ -1,6 +1,6 @@
 //! The plugin: its facts and its tables.
 
-use crate::entry::{install, remove};
+use crate::entry::SERVING;
 use crate::module::Module;
 use crate::vendor;
 #[allow(
@@ -8,6 +8,8 @@ use crate::vendor;
     reason = "the rows of the tables name every function of the extension"
 )]
 use crate::{images::*, limits::*, samplers::*, transfers::*};
+use hansa_extension_lib::serving::Installed;
+use hansa_extension_lib::table::{describe, NO_ID};
 use hansa_plugin_api::hsa::{
     hsa_access_permission_t, hsa_agent_info_t, hsa_agent_t, hsa_ext_image_data_info_t,
     hsa_ext_image_descriptor_v2_t, hsa_ext_image_t, hsa_status_t, ApiTableVersion, ImageExtTable,
@@ -78,44 +80,37 @@ impl Plugin for ImagePlugin {
 
     fn extension(host: HostRef<'static>, runtime: RuntimeServicesRef<'static>) -> Result<ExtensionObject> {
         let module = Arc::new(Module::new(host, runtime));
-        install(&module);
-        Ok(ExtensionObject::new(ImageExtension(module)))
+        Ok(ExtensionObject::new(ImageExtension {
+            _serving: SERVING.install(Arc::clone(&module)),
+            module,
+        }))
     }
 }
 
 /// The extension. While it lives it serves the functions.
 #[derive(Debug)]
-struct ImageExtension(Arc<Module>);
-
-impl Drop for ImageExtension {
-    fn drop(&mut self) {
-        remove(&self.0);
-    }
+struct ImageExtension {
+    module: Arc<Module>,
+    _serving: Installed<Arc<Module>>,
 }
 
 impl Extension for ImageExtension {
     fn tables(&self) -> Result<RVec<ExtensionTable>> {
         Ok(RVec::from(vec![
-            ExtensionTable {
-                slot: TableSlot::IMAGE,
-                id: IMAGES,
-                name: "HSA_EXTENSION_IMAGES".into(),
-                major: 1,
-                minor: 0,
-                bytes: bytes(size_of::<ImageExtTable>()),
-                table: (&raw const FUNCTIONS).cast(),
-                bytes_at_minor: RVec::new(),
-            },
-            ExtensionTable {
-                slot: TableSlot::UNTABLED,
-                id: u32::MAX,
-                name: "HSA_EXTENSION_IMAGES (functions in no table)".into(),
-                major: 1,
-                minor: 0,
-                bytes: bytes(size_of::<Others>()),
-                table: (&raw const OTHERS).cast(),
-                bytes_at_minor: RVec::new(),
-            },
+            describe(
+                TableSlot::IMAGE,
+                IMAGES,
+                "HSA_EXTENSION_IMAGES",
+                (1, 0),
+                &FUNCTIONS,
+            ),
+            describe(
+                TableSlot::UNTABLED,
+                NO_ID,
+                "HSA_EXTENSION_IMAGES (functions in no table)",
+                (1, 0),
+                &OTHERS,
+            ),
         ]))
     }
 
@@ -125,18 +120,13 @@ impl Extension for ImageExtension {
     }
 
     fn agent_attribute(&self, agent: u64, attribute: u32) -> Result<RVec<u8>> {
-        match attribute_value(&self.0, agent, attribute).map_err(Error::from)? {
+        match attribute_value(&self.module, agent, attribute).map_err(Error::from)? {
             Some(value) => Ok(value.into()),
             None => Err(Error::not_supported("This attribute")),
         }
     }
 
     fn image_create(&self, request: &ImageRequest) -> Result<u64> {
-        Ok(vendor::create(&self.0, request)?)
+        Ok(vendor::create(&self.module, request)?)
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "a table has a few hundred bytes")]
-const fn bytes(size: usize) -> u32 {
-    size as u32
 }

@@ -1,8 +1,7 @@
 //! What formats can do, what memory images need, and images themselves.
 
-use crate::args::Promise;
 use crate::descriptor::Surface;
-use crate::entry::{argument, ensure, entries, not_zero, Failure, Outcome};
+use crate::entry::{argument, ensure, entries, not_zero, Call, Failure, Outcome};
 use crate::format::Format;
 use crate::geometry::{is_geometry, Extent};
 use crate::layout::{Layout, ALIGNMENT};
@@ -75,13 +74,14 @@ pub(crate) fn permitted(permission: Permission) -> Outcome {
 }
 
 impl Wanted {
-    fn pitched(&self, row: usize, slice: usize) -> Outcome<Layout> {
-        Layout::pitched(&self.extent, &self.format, row as u64, slice as u64)
-            .ok_or(Failure::Status(hsa_status_t::EXT_ERROR_IMAGE_PITCH_UNSUPPORTED))
-    }
-
-    fn tight(&self) -> Layout {
-        Layout::tight(&self.extent, &self.format)
+    fn layout(&self, rows: Rows) -> Outcome<Layout> {
+        match rows {
+            Rows::Tight => Ok(Layout::tight(&self.extent, &self.format)),
+            Rows::Pitched { row, slice, .. } => {
+                Layout::pitched(&self.extent, &self.format, row as u64, slice as u64)
+                    .ok_or(Failure::Status(hsa_status_t::EXT_ERROR_IMAGE_PITCH_UNSUPPORTED))
+            }
+        }
     }
 
     fn create(self, module: &Module, agent: u64, layout: Layout, address: u64) -> Outcome<hsa_ext_image_t> {
@@ -125,165 +125,202 @@ const NO_INFO: hsa_ext_image_data_info_t = hsa_ext_image_data_info_t {
 const NO_IMAGE: hsa_ext_image_t = hsa_ext_image_t { handle: 0 };
 
 /// An image's memory: not NULL and aligned.
-fn data(promise: Promise, image_data: *const c_void) -> Outcome<u64> {
-    let address = promise.address(image_data)?;
+fn data(call: &Call, image_data: *const c_void) -> Outcome<u64> {
+    let address = call.address(image_data)?;
     argument(address % ALIGNMENT == 0)?;
     Ok(address)
 }
 
-/// The first version of a description. SIZE_UNSUPPORTED for mip levels: images here have one.
-fn without_levels(description: &hsa_ext_image_descriptor_v2_t) -> Outcome<hsa_ext_image_descriptor_t> {
-    ensure(
-        description.mipmap_levels <= 1,
-        hsa_status_t::EXT_ERROR_IMAGE_SIZE_UNSUPPORTED,
-    )?;
-    Ok(hsa_ext_image_descriptor_t {
-        geometry: description.geometry,
-        width: description.width,
-        height: description.height,
-        depth: description.depth,
-        array_size: description.array_size,
-        format: description.format,
-    })
+/// How the rows of an image lie in its memory.
+#[derive(Clone, Copy)]
+enum Rows {
+    /// As this extension chooses.
+    Tight,
+    /// As the program says, in bytes.
+    Pitched {
+        kind: DataLayout,
+        row: usize,
+        slice: usize,
+    },
+}
+
+/// A version of a description.
+trait Description: Copy {
+    /// The first version. SIZE_UNSUPPORTED for mip levels: images here have one.
+    fn without_levels(self) -> Outcome<hsa_ext_image_descriptor_t>;
+}
+
+impl Description for hsa_ext_image_descriptor_t {
+    fn without_levels(self) -> Outcome<hsa_ext_image_descriptor_t> {
+        Ok(self)
+    }
+}
+
+impl Description for hsa_ext_image_descriptor_v2_t {
+    fn without_levels(self) -> Outcome<hsa_ext_image_descriptor_t> {
+        ensure(
+            self.mipmap_levels <= 1,
+            hsa_status_t::EXT_ERROR_IMAGE_SIZE_UNSUPPORTED,
+        )?;
+        Ok(hsa_ext_image_descriptor_t {
+            geometry: self.geometry,
+            width: self.width,
+            height: self.height,
+            depth: self.depth,
+            array_size: self.array_size,
+            format: self.format,
+        })
+    }
+}
+
+/// Refuses what is no permission, and layouts other than linear.
+fn plain(permission: Permission, rows: Rows) -> Outcome {
+    permitted(permission)?;
+    match rows {
+        Rows::Tight => Ok(()),
+        Rows::Pitched { kind, .. } => argument(kind == DataLayout::LINEAR),
+    }
+}
+
+/// Tells which memory an image needs.
+fn data_get_info(
+    call: &Call,
+    agent: hsa_agent_t,
+    description: *const impl Description,
+    permission: Permission,
+    rows: Rows,
+    info: *mut hsa_ext_image_data_info_t,
+) -> Outcome {
+    not_zero(agent.handle)?;
+    let place = call.out(info)?;
+    let description = call.read(description)?;
+    plain(permission, rows)?;
+    place.set(NO_INFO);
+    let wanted = wanted(call, agent.handle, &description.without_levels()?)?;
+    place.set(data_info(&wanted.layout(rows)?));
+    Ok(())
+}
+
+/// Makes an image over memory of the program.
+fn create(
+    call: &Call,
+    agent: hsa_agent_t,
+    description: *const impl Description,
+    image_data: *const c_void,
+    permission: Permission,
+    rows: Rows,
+    image: *mut hsa_ext_image_t,
+) -> Outcome {
+    not_zero(agent.handle)?;
+    let place = call.out(image)?;
+    let description = call.read(description)?;
+    let address = data(call, image_data)?;
+    plain(permission, rows)?;
+    place.set(NO_IMAGE);
+    let wanted = wanted(call, agent.handle, &description.without_levels()?)?;
+    let layout = wanted.layout(rows)?;
+    place.set(wanted.create(call, agent.handle, layout, address)?);
+    Ok(())
 }
 
 entries! {
     /// Tells what an agent can do with a format.
     fn hsa_ext_image_get_capability(
-        module, promise; agent: hsa_agent_t, geometry: Geometry, image_format: *const hsa_ext_image_format_t,
+        call; agent: hsa_agent_t, geometry: Geometry, image_format: *const hsa_ext_image_format_t,
         capability_mask: *mut u32,
     ) {
         not_zero(agent.handle)?;
-        let place = promise.out(capability_mask)?;
-        let format = promise.read(image_format)?;
+        let place = call.out(capability_mask)?;
+        let format = call.read(image_format)?;
         argument(is_geometry(geometry))?;
-        place.set(capability(module, agent.handle, geometry, format)?);
+        place.set(capability(call, agent.handle, geometry, format)?);
         Ok(())
     }
 
     /// Tells what an agent can do with a format in a layout.
     fn hsa_ext_image_get_capability_with_layout(
-        module, promise; agent: hsa_agent_t, geometry: Geometry, image_format: *const hsa_ext_image_format_t,
+        call; agent: hsa_agent_t, geometry: Geometry, image_format: *const hsa_ext_image_format_t,
         image_data_layout: DataLayout, capability_mask: *mut u32,
     ) {
         not_zero(agent.handle)?;
-        let place = promise.out(capability_mask)?;
-        let format = promise.read(image_format)?;
+        let place = call.out(capability_mask)?;
+        let format = call.read(image_format)?;
         argument(is_geometry(geometry) && image_data_layout == DataLayout::LINEAR)?;
-        place.set(capability(module, agent.handle, geometry, format)?);
+        place.set(capability(call, agent.handle, geometry, format)?);
         Ok(())
     }
 
     /// Tells which memory an image needs.
     fn hsa_ext_image_data_get_info(
-        module, promise; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_t,
+        call; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_t,
         access_permission: Permission, image_data_info: *mut hsa_ext_image_data_info_t,
     ) {
-        not_zero(agent.handle)?;
-        let place = promise.out(image_data_info)?;
-        let description = promise.read(image_descriptor)?;
-        permitted(access_permission)?;
-        place.set(NO_INFO);
-        place.set(data_info(&wanted(module, agent.handle, &description)?.tight()));
-        Ok(())
+        data_get_info(call, agent, image_descriptor, access_permission, Rows::Tight, image_data_info)
     }
 
     /// Tells which memory an image with pitches needs.
     fn hsa_ext_image_data_get_info_with_layout(
-        module, promise; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_t,
+        call; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_t,
         access_permission: Permission, image_data_layout: DataLayout, image_data_row_pitch: usize,
         image_data_slice_pitch: usize, image_data_info: *mut hsa_ext_image_data_info_t,
     ) {
-        not_zero(agent.handle)?;
-        let place = promise.out(image_data_info)?;
-        let description = promise.read(image_descriptor)?;
-        permitted(access_permission)?;
-        argument(image_data_layout == DataLayout::LINEAR)?;
-        place.set(NO_INFO);
-        let wanted = wanted(module, agent.handle, &description)?;
-        place.set(data_info(&wanted.pitched(image_data_row_pitch, image_data_slice_pitch)?));
-        Ok(())
+        let rows = Rows::Pitched {
+            kind: image_data_layout,
+            row: image_data_row_pitch,
+            slice: image_data_slice_pitch,
+        };
+        data_get_info(call, agent, image_descriptor, access_permission, rows, image_data_info)
     }
 
     /// Makes an image over memory of the program.
     fn hsa_ext_image_create(
-        module, promise; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_t,
+        call; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_t,
         image_data: *const c_void, access_permission: Permission, image: *mut hsa_ext_image_t,
     ) {
-        not_zero(agent.handle)?;
-        let place = promise.out(image)?;
-        let description = promise.read(image_descriptor)?;
-        let address = data(promise, image_data)?;
-        permitted(access_permission)?;
-        place.set(NO_IMAGE);
-        let wanted = wanted(module, agent.handle, &description)?;
-        let layout = wanted.tight();
-        place.set(wanted.create(module, agent.handle, layout, address)?);
-        Ok(())
+        create(call, agent, image_descriptor, image_data, access_permission, Rows::Tight, image)
     }
 
     /// Makes an image with pitches over memory of the program.
     fn hsa_ext_image_create_with_layout(
-        module, promise; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_t,
+        call; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_t,
         image_data: *const c_void, access_permission: Permission, image_data_layout: DataLayout,
         image_data_row_pitch: usize, image_data_slice_pitch: usize, image: *mut hsa_ext_image_t,
     ) {
-        not_zero(agent.handle)?;
-        let place = promise.out(image)?;
-        let description = promise.read(image_descriptor)?;
-        let address = data(promise, image_data)?;
-        permitted(access_permission)?;
-        argument(image_data_layout == DataLayout::LINEAR)?;
-        place.set(NO_IMAGE);
-        let wanted = wanted(module, agent.handle, &description)?;
-        let layout = wanted.pitched(image_data_row_pitch, image_data_slice_pitch)?;
-        place.set(wanted.create(module, agent.handle, layout, address)?);
-        Ok(())
+        let rows = Rows::Pitched {
+            kind: image_data_layout,
+            row: image_data_row_pitch,
+            slice: image_data_slice_pitch,
+        };
+        create(call, agent, image_descriptor, image_data, access_permission, rows, image)
     }
 
     /// Ends an image, not its memory.
-    fn hsa_ext_image_destroy(module, _promise; agent: hsa_agent_t, image: hsa_ext_image_t) {
+    fn hsa_ext_image_destroy(call; agent: hsa_agent_t, image: hsa_ext_image_t) {
         not_zero(agent.handle)?;
-        module.agent(agent.handle)?;
-        module.remove_image(image.handle)
+        call.agent(agent.handle)?;
+        call.remove_image(image.handle)
     }
 
     /// Tells which memory an image needs whose description may have mip levels.
     fn hsa_ext_image_data_get_info_v2(
-        module, promise; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_v2_t,
+        call; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_v2_t,
         access_permission: Permission, image_data_info: *mut hsa_ext_image_data_info_t,
     ) {
-        not_zero(agent.handle)?;
-        let place = promise.out(image_data_info)?;
-        let description = promise.read(image_descriptor)?;
-        permitted(access_permission)?;
-        place.set(NO_INFO);
-        let wanted = wanted(module, agent.handle, &without_levels(&description)?)?;
-        place.set(data_info(&wanted.tight()));
-        Ok(())
+        data_get_info(call, agent, image_descriptor, access_permission, Rows::Tight, image_data_info)
     }
 
     /// Makes an image whose description may have mip levels.
     fn hsa_ext_image_create_v2(
-        module, promise; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_v2_t,
+        call; agent: hsa_agent_t, image_descriptor: *const hsa_ext_image_descriptor_v2_t,
         image_data: *const c_void, access_permission: Permission, image: *mut hsa_ext_image_t,
     ) {
-        not_zero(agent.handle)?;
-        let place = promise.out(image)?;
-        let description = promise.read(image_descriptor)?;
-        let address = data(promise, image_data)?;
-        permitted(access_permission)?;
-        place.set(NO_IMAGE);
-        let wanted = wanted(module, agent.handle, &without_levels(&description)?)?;
-        let layout = wanted.tight();
-        place.set(wanted.create(module, agent.handle, layout, address)?);
-        Ok(())
+        create(call, agent, image_descriptor, image_data, access_permission, Rows::Tight, image)
     }
 
     /// Ends an image, not its memory.
-    fn hsa_ext_image_destroy_v2(module, _promise; agent: hsa_agent_t, image: hsa_ext_image_t) {
+    fn hsa_ext_image_destroy_v2(call; agent: hsa_agent_t, image: hsa_ext_image_t) {
         not_zero(agent.handle)?;
-        module.agent(agent.handle)?;
-        module.remove_image(image.handle)
+        call.agent(agent.handle)?;
+        call.remove_image(image.handle)
     }
 }

@@ -11,7 +11,6 @@
 //! Where AMD's runtime (measured: 5.2.3) and the header differ, the header wins, unless programs rely on the other:
 //! sizes may be 1 where the header has 0, heights may be 0, and any agent may be named for an image that exists.
 
-mod args;
 mod chip;
 mod descriptor;
 mod entry;

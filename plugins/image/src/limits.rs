@@ -45,14 +45,14 @@ pub(crate) fn attribute_value(module: &Module, agent: u64, attribute: u32) -> Ou
 entries! {
     /// Tells a limit of an agent, of those that are sizes.
     fn hsa_amd_image_get_info_max_dim(
-        module, promise; agent: hsa_agent_t, attribute: hsa_agent_info_t, value: *mut c_void,
+        call; agent: hsa_agent_t, attribute: hsa_agent_info_t, value: *mut c_void,
     ) {
         not_zero(agent.handle)?;
-        let place = promise.out(value.cast::<u8>())?;
+        let place = call.value(value)?;
         let sizes = Info::IMAGE_1D_MAX_ELEMENTS.0..=Info::IMAGE_ARRAY_MAX_LAYERS.0;
         crate::entry::argument(sizes.contains(&attribute.0))?;
-        if let Some(bytes) = attribute_value(module, agent.handle, attribute.0)? {
-            place.set_all(&bytes);
+        if let Some(bytes) = attribute_value(call, agent.handle, attribute.0)? {
+            place.put_all(&bytes);
         }
         Ok(())
     }

@@ -6,8 +6,9 @@ use crate::format::Format;
 use crate::geometry::Extent;
 use crate::layout::Layout;
 use crate::slots::Slots;
+use hansa_extension_lib::serving::Serves;
 use hansa_plugin_api::hsa::hsa_status_t;
-use hansa_plugin_api::{AgentCaps, AgentKind, HostRef, LogLevel, RStr, RuntimeServicesRef};
+use hansa_plugin_api::{AgentCaps, AgentKind, HostRef, RuntimeServicesRef};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,6 +52,16 @@ pub(crate) struct Module {
     objects: Mutex<HashMap<u64, Object>>,
 }
 
+impl Serves for Module {
+    fn host(&self) -> HostRef<'static> {
+        self.host
+    }
+
+    fn runtime(&self) -> RuntimeServicesRef<'static> {
+        self.runtime
+    }
+}
+
 impl Module {
     /// An extension without images.
     pub(crate) fn new(host: HostRef<'static>, runtime: RuntimeServicesRef<'static>) -> Self {
@@ -62,21 +73,9 @@ impl Module {
         }
     }
 
-    /// Whether the runtime runs.
-    pub(crate) fn is_running(&self) -> Outcome<bool> {
-        Ok(self.runtime.is_running()?)
-    }
-
-    /// Writes a line to the runtime's log.
-    pub(crate) fn log(&self, level: LogLevel, message: &str) {
-        // A log that cannot be written changes nothing for the program.
-        let _ = self.host.log(level, RStr::from(message));
-    }
-
     /// The texture hardware of an agent, if it has any. INVALID_AGENT.
     pub(crate) fn hardware(&self, agent: u64) -> Outcome<Option<Hardware>> {
-        let invalid = |_| Failure::Status(hsa_status_t::ERROR_INVALID_AGENT);
-        if self.runtime.agent_kind(agent).map_err(invalid)? == AgentKind::CPU {
+        if self.kind(agent)? == AgentKind::CPU {
             return Ok(None);
         }
         let description = self.runtime.device_description(agent)?;
@@ -91,7 +90,12 @@ impl Module {
 
     /// Goes on if a handle is an agent. INVALID_AGENT.
     pub(crate) fn agent(&self, agent: u64) -> Outcome {
-        self.hardware(agent).map(drop)
+        self.kind(agent).map(drop)
+    }
+
+    fn kind(&self, agent: u64) -> Outcome<AgentKind> {
+        let invalid = |_| Failure::Status(hsa_status_t::ERROR_INVALID_AGENT);
+        self.runtime.agent_kind(agent).map_err(invalid)
     }
 
     /// Where the host sees an address of a device. An address that nobody knows is the host's own. ERROR for memory that

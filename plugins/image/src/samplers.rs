@@ -22,34 +22,34 @@ fn create(module: &Module, agent: u64, sampler: Option<Sampler>) -> Outcome<hsa_
 entries! {
     /// Makes a sampler with one address mode for all axes.
     fn hsa_ext_sampler_create(
-        module, promise; agent: hsa_agent_t, sampler_descriptor: *const hsa_ext_sampler_descriptor_t,
+        call; agent: hsa_agent_t, sampler_descriptor: *const hsa_ext_sampler_descriptor_t,
         sampler: *mut hsa_ext_sampler_t,
     ) {
         not_zero(agent.handle)?;
-        let place = promise.out(sampler)?;
-        let wanted = promise.read(sampler_descriptor)?;
+        let place = call.out(sampler)?;
+        let wanted = call.read(sampler_descriptor)?;
         let wanted = Sampler::new(wanted.coordinate_mode, wanted.filter_mode, [wanted.address_mode; 3]);
-        place.set(create(module, agent.handle, wanted)?);
+        place.set(create(call, agent.handle, wanted)?);
         Ok(())
     }
 
     /// Makes a sampler.
     fn hsa_ext_sampler_create_v2(
-        module, promise; agent: hsa_agent_t, sampler_descriptor: *const hsa_ext_sampler_descriptor_v2_t,
+        call; agent: hsa_agent_t, sampler_descriptor: *const hsa_ext_sampler_descriptor_v2_t,
         sampler: *mut hsa_ext_sampler_t,
     ) {
         not_zero(agent.handle)?;
-        let place = promise.out(sampler)?;
-        let wanted = promise.read(sampler_descriptor)?;
+        let place = call.out(sampler)?;
+        let wanted = call.read(sampler_descriptor)?;
         let wanted = Sampler::new(wanted.coordinate_mode, wanted.filter_mode, wanted.address_modes);
-        place.set(create(module, agent.handle, wanted)?);
+        place.set(create(call, agent.handle, wanted)?);
         Ok(())
     }
 
     /// Ends a sampler.
-    fn hsa_ext_sampler_destroy(module, _promise; agent: hsa_agent_t, sampler: hsa_ext_sampler_t) {
+    fn hsa_ext_sampler_destroy(call; agent: hsa_agent_t, sampler: hsa_ext_sampler_t) {
         not_zero(agent.handle)?;
-        module.agent(agent.handle)?;
-        module.remove_sampler(sampler.handle)
+        call.agent(agent.handle)?;
+        call.remove_sampler(sampler.handle)
     }
 }

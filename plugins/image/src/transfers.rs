@@ -119,17 +119,17 @@ fn copy_row(from: u64, to: u64, bytes: u64, change: Change) {
 entries! {
     /// Copies memory of the program into a box of an image.
     fn hsa_ext_image_import(
-        module, promise; agent: hsa_agent_t, src_memory: *const c_void, src_row_pitch: usize,
+        call; agent: hsa_agent_t, src_memory: *const c_void, src_row_pitch: usize,
         src_slice_pitch: usize, dst_image: hsa_ext_image_t, image_region: *const hsa_ext_image_region_t,
     ) {
         not_zero(agent.handle)?;
-        let memory = promise.address(src_memory)?;
-        let region = promise.read(image_region)?;
-        module.agent(agent.handle)?;
-        let image = module.image(dst_image.handle)?;
-        let part = Part::new(module, &image, region.offset, region.range)?;
+        let memory = call.address(src_memory)?;
+        let region = call.read(image_region)?;
+        call.agent(agent.handle)?;
+        let image = call.image(dst_image.handle)?;
+        let part = Part::new(call, &image, region.offset, region.range)?;
         let pitches = Pitches::new(&part, src_row_pitch, src_slice_pitch);
-        let memory = module.seen_by_host(memory)?;
+        let memory = call.seen_by_host(memory)?;
         for (number, row) in part.rows()? {
             // SAFETY: a row of the program's memory and one of an image, for which the program vouches.
             unsafe { crate::memory::copy(pitches.at(memory, number), row, part.row_bytes()) };
@@ -139,17 +139,17 @@ entries! {
 
     /// Copies a box of an image into memory of the program.
     fn hsa_ext_image_export(
-        module, promise; agent: hsa_agent_t, src_image: hsa_ext_image_t, dst_memory: *mut c_void,
+        call; agent: hsa_agent_t, src_image: hsa_ext_image_t, dst_memory: *mut c_void,
         dst_row_pitch: usize, dst_slice_pitch: usize, image_region: *const hsa_ext_image_region_t,
     ) {
         not_zero(agent.handle)?;
-        let memory = promise.address(dst_memory)?;
-        let region = promise.read(image_region)?;
-        module.agent(agent.handle)?;
-        let image = module.image(src_image.handle)?;
-        let part = Part::new(module, &image, region.offset, region.range)?;
+        let memory = call.address(dst_memory)?;
+        let region = call.read(image_region)?;
+        call.agent(agent.handle)?;
+        let image = call.image(src_image.handle)?;
+        let part = Part::new(call, &image, region.offset, region.range)?;
         let pitches = Pitches::new(&part, dst_row_pitch, dst_slice_pitch);
-        let memory = module.seen_by_host(memory)?;
+        let memory = call.seen_by_host(memory)?;
         for (number, row) in part.rows()? {
             // SAFETY: as above.
             unsafe { crate::memory::copy(row, pitches.at(memory, number), part.row_bytes()) };
@@ -159,18 +159,18 @@ entries! {
 
     /// Copies a box between images of one agent.
     fn hsa_ext_image_copy(
-        module, promise; agent: hsa_agent_t, src_image: hsa_ext_image_t, src_offset: *const hsa_dim3_t,
+        call; agent: hsa_agent_t, src_image: hsa_ext_image_t, src_offset: *const hsa_dim3_t,
         dst_image: hsa_ext_image_t, dst_offset: *const hsa_dim3_t, range: *const hsa_dim3_t,
     ) {
         not_zero(agent.handle)?;
-        let (from_offset, to_offset) = (promise.read(src_offset)?, promise.read(dst_offset)?);
-        let range = promise.read(range)?;
-        module.agent(agent.handle)?;
-        let (from, to) = (module.image(src_image.handle)?, module.image(dst_image.handle)?);
+        let (from_offset, to_offset) = (call.read(src_offset)?, call.read(dst_offset)?);
+        let range = call.read(range)?;
+        call.agent(agent.handle)?;
+        let (from, to) = (call.image(src_image.handle)?, call.image(dst_image.handle)?);
         argument(from.agent == to.agent)?;
         let change = change(&from.format, &to.format).ok_or(Failure::Status(hsa_status_t::ERROR_INVALID_ARGUMENT))?;
-        let source = Part::new(module, &from, from_offset, range)?;
-        let target = Part::new(module, &to, to_offset, range)?;
+        let source = Part::new(call, &from, from_offset, range)?;
+        let target = Part::new(call, &to, to_offset, range)?;
         // A layer of a 1D array is a row of a box as one of a 2D image is, so rows correspond.
         argument(source.region.range.x == target.region.range.x
             && source.region.range.y == target.region.range.y
@@ -183,21 +183,21 @@ entries! {
 
     /// Fills a box of an image with one colour.
     fn hsa_ext_image_clear(
-        module, promise; agent: hsa_agent_t, image: hsa_ext_image_t, data: *const c_void,
+        call; agent: hsa_agent_t, image: hsa_ext_image_t, data: *const c_void,
         image_region: *const hsa_ext_image_region_t,
     ) {
         not_zero(agent.handle)?;
         argument(!data.is_null())?;
-        let region = promise.read(image_region)?;
-        module.agent(agent.handle)?;
-        let image = module.image(image.handle)?;
+        let region = call.read(image_region)?;
+        call.agent(agent.handle)?;
+        let image = call.image(image.handle)?;
         // Depth has one channel, everything else four.
         let colour = if image.format.channel_order == Order::DEPTH {
-            [promise.read(data.cast::<u32>())?, 0, 0, 0]
+            [call.read(data.cast::<u32>())?, 0, 0, 0]
         } else {
-            promise.read(data.cast::<[u32; 4]>())?
+            call.read(data.cast::<[u32; 4]>())?
         };
-        let part = Part::new(module, &image, region.offset, region.range)?;
+        let part = Part::new(call, &image, region.offset, region.range)?;
         let element = encode(&image.format, colour);
         let bytes = usize::try_from(image.format.bytes()).map_or(MAX_BYTES, |bytes| bytes.min(MAX_BYTES));
         let columns = usize::try_from(region.range.x).unwrap_or(0);

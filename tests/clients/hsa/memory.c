@@ -1,28 +1,12 @@
 /* Memory: regions and pools, allocations side by side, access, copies between every pair of places, fills, locked host
  * memory, and what the runtime knows about an address. Use: memory KERNELS. */
-#include "machine.h"
+#include "advance.h"
 
 #include <pthread.h>
 
-static hsa_queue_t *queue;
-static struct kernel advance; /* value[i] = value[i] * 3 + 1 */
+static struct worker worker;
 
 enum { WORDS = 10000 };
-
-static uint32_t pattern(uint32_t i) { return i * 2654435761u ^ 0x5bd1e995; }
-
-static void run_advance(uint32_t *value, uint32_t count)
-{
-    void **kernarg = pool_alloc(cpu->kernarg, 4096);
-    memset(kernarg, 0, 4096);
-    *kernarg = value;
-    hsa_signal_t done = new_signal(1);
-    hsa_kernel_dispatch_packet_t packet = dispatch_packet(&advance, kernarg, count, 64, done);
-    submit(queue, &packet);
-    NEED(wait_zero(done, WAIT_LIMIT));
-    CHECK_OK(hsa_signal_destroy(done));
-    CHECK_OK(hsa_amd_memory_pool_free(kernarg));
-}
 
 static void copy(void *to, const struct agent *to_agent, const void *from, const struct agent *from_agent, size_t size)
 {
@@ -30,14 +14,6 @@ static void copy(void *to, const struct agent *to_agent, const void *from, const
     CHECK_OK(hsa_amd_memory_async_copy(to, to_agent->handle, from, from_agent->handle, size, 0, NULL, done));
     CHECK(wait_zero(done, WAIT_LIMIT), "a copy of %zu bytes does not end", size);
     CHECK_OK(hsa_signal_destroy(done));
-}
-
-static uint32_t wrong_words(const uint32_t *words, uint32_t count, uint32_t times, uint32_t plus)
-{
-    uint32_t wrong = 0;
-    for (uint32_t i = 0; i < count; i++)
-        wrong += words[i] != pattern(i) * times + plus;
-    return wrong;
 }
 
 /* ---- allocation ---- */
@@ -80,10 +56,9 @@ static void kernels_use_every_pool(void)
             continue;
         const struct agent *owner = p < 3 ? cpu : gpu;
         uint32_t *memory = pool_alloc(pools[p], WORDS * 4);
-        for (uint32_t i = 0; i < WORDS; i++)
-            host[i] = pattern(i);
+        fill_pattern(host, WORDS);
         copy(memory, owner, host, cpu, WORDS * 4);
-        run_advance(memory, WORDS);
+        run(&worker, memory, WORDS);
         memset(host, 0, WORDS * 4);
         copy(host, cpu, memory, owner, WORDS * 4);
         CHECK(wrong_words(host, WORDS, 3, 1) == 0, "pool %zu: %u of %u words are wrong", p, wrong_words(host, WORDS, 3, 1),
@@ -97,9 +72,8 @@ static void region_memory_in_a_kernel(void)
 {
     uint32_t *memory = NULL;
     NEED_OK(hsa_memory_allocate(cpu->fine_region, WORDS * 4, (void **)&memory));
-    for (uint32_t i = 0; i < WORDS; i++)
-        memory[i] = pattern(i);
-    run_advance(memory, WORDS);
+    fill_pattern(memory, WORDS);
+    run(&worker, memory, WORDS);
     CHECK(wrong_words(memory, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(memory, WORDS, 3, 1));
     CHECK_OK(hsa_memory_assign_agent(memory, gpu->handle, HSA_ACCESS_PERMISSION_RW));
     CHECK_OK(hsa_memory_free(memory));
@@ -117,9 +91,8 @@ static void host_uses_gpu_memory(void)
     uint32_t *memory = NULL;
     NEED_OK(hsa_amd_memory_pool_allocate(gpu->coarse, WORDS * 4, 0, (void **)&memory));
     CHECK_OK(hsa_amd_agents_allow_access(2, (hsa_agent_t[]){ cpu->handle, gpu->handle }, NULL, memory));
-    for (uint32_t i = 0; i < WORDS; i++)
-        memory[i] = pattern(i);
-    run_advance(memory, WORDS);
+    fill_pattern(memory, WORDS);
+    run(&worker, memory, WORDS);
     CHECK(wrong_words(memory, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(memory, WORDS, 3, 1));
     CHECK_OK(hsa_amd_memory_pool_free(memory));
 }
@@ -159,8 +132,7 @@ static void blocking_copies(void)
     enum { SIZE = 300000 };
     uint32_t *vram = pool_alloc(gpu->coarse, SIZE * 4), *pageable = malloc(SIZE * 4), *back = malloc(SIZE * 4);
     NEED(pageable && back);
-    for (uint32_t i = 0; i < SIZE; i++)
-        pageable[i] = pattern(i);
+    fill_pattern(pageable, SIZE);
     CHECK_OK(hsa_memory_copy(vram, pageable, SIZE * 4));
     CHECK_OK(hsa_memory_copy(back, vram, SIZE * 4));
     CHECK(wrong_words(back, SIZE, 1, 0) == 0, "%u words are wrong", wrong_words(back, SIZE, 1, 0));
@@ -177,8 +149,7 @@ static void copies_depend(void)
 {
     uint32_t *a = shared_alloc(WORDS * 4), *b = shared_alloc(WORDS * 4), *vram = pool_alloc(gpu->coarse, WORDS * 4);
     hsa_signal_t gate = new_signal(1), gate2 = new_signal(1), first = new_signal(1), second = new_signal(1);
-    for (uint32_t i = 0; i < WORDS; i++)
-        a[i] = pattern(i);
+    fill_pattern(a, WORDS);
     CHECK_OK(hsa_amd_memory_async_copy(vram, gpu->handle, a, cpu->handle, WORDS * 4, 2, (hsa_signal_t[]){ gate, gate2 }, first));
     CHECK_OK(hsa_amd_memory_async_copy(b, cpu->handle, vram, gpu->handle, WORDS * 4, 1, &first, second));
     pause_ms(40);
@@ -273,11 +244,10 @@ static void locked_memory(void)
     uint32_t *memory = malloc(WORDS * 4 + 64), *seen = NULL;
     NEED(memory != NULL);
     uint32_t *odd = memory + 3; /* nothing has to be aligned */
-    for (uint32_t i = 0; i < WORDS; i++)
-        odd[i] = pattern(i);
+    fill_pattern(odd, WORDS);
     CHECK_OK(hsa_amd_memory_lock(odd, WORDS * 4, &gpu->handle, 1, (void **)&seen));
     if (CHECK(seen != NULL, "no address for the GPU")) {
-        run_advance(seen, WORDS);
+        run(&worker, seen, WORDS);
         CHECK(wrong_words(odd, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(odd, WORDS, 3, 1));
     }
     /* The address that agents use is good for copies and fills on the host as well. */
@@ -302,9 +272,8 @@ static void locked_memory(void)
     CHECK_OK(hsa_amd_memory_lock(odd, WORDS * 4, &gpu->handle, 1, (void **)&again));
     CHECK_OK(hsa_amd_memory_unlock(odd + 2000));
     CHECK_OK(hsa_amd_memory_unlock(odd));
-    for (uint32_t i = 0; i < WORDS; i++)
-        odd[i] = pattern(i);
-    run_advance(seen, WORDS);
+    fill_pattern(odd, WORDS);
+    run(&worker, seen, WORDS);
     CHECK(wrong_words(odd, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(odd, WORDS, 3, 1));
     CHECK_OK(hsa_amd_memory_unlock(odd));
     CHECK_OK(hsa_amd_memory_unlock(odd));
@@ -531,7 +500,7 @@ static void program_variables(const char *root)
     kernarg[1] = out;
     hsa_signal_t done = new_signal(1);
     hsa_kernel_dispatch_packet_t packet = dispatch_packet(&kernel, kernarg, 64, 64, done);
-    submit(queue, &packet);
+    submit(worker.queue, &packet);
     NEED(wait_zero(done, WAIT_LIMIT));
     CHECK(out[0] == 2 - 1000 && out[15] == 53 - 1000 && out[16] == 2 - 1000, "%d %d %d", out[0], out[15], out[16]);
     CHECK_OK(hsa_signal_destroy(done));
@@ -560,7 +529,7 @@ static void external_variable(const char *root)
     kernarg[0] = out;
     hsa_signal_t done = new_signal(1);
     hsa_kernel_dispatch_packet_t packet = dispatch_packet(&kernel, kernarg, 64, 64, done);
-    submit(queue, &packet);
+    submit(worker.queue, &packet);
     NEED(wait_zero(done, WAIT_LIMIT));
     CHECK(out[63] == 6301 && outside[63] == 63, "%d %d", out[63], outside[63]);
     CHECK_OK(hsa_signal_destroy(done));
@@ -575,9 +544,7 @@ int main(int argc, char **argv)
     NEED_OK(hsa_init());
     find_agents();
     NEED(gpu->coarse.handle != 0);
-    queue = new_queue(gpu->handle, 64);
-    struct module module = load_module(kernel_path(argv[1], gpu, "O3", "control"), gpu->handle);
-    advance = find_kernel(&module, gpu->handle, "advance.kd");
+    worker = new_worker(argv[1], gpu);
     static const struct {
         const char *name;
         void (*run)(void);
@@ -597,8 +564,7 @@ int main(int argc, char **argv)
     }
     program_variables(argv[1]);
     external_variable(argv[1]);
-    unload_module(&module);
-    CHECK_OK(hsa_queue_destroy(queue));
+    end_worker(&worker);
     CHECK_OK(hsa_shut_down());
     return check_summary();
 }

@@ -1,40 +1,14 @@
 /* Two GPUs and who of them may use what: device memory, locked host memory, memory without an address, and the memory of
  * another process. Use: peers KERNELS, with at least two GPUs of one kind; the program starts itself again as another
  * process. */
+#include "advance.h"
 #include "child.h"
-#include "machine.h"
 
 static const char *kernels_root;
 
 enum { WORDS = 1 << 14, BYTES = WORDS * 4 };
 
-/* A GPU with what it needs to run the kernel: value[i] = value[i] * 3 + 1. */
-struct worker {
-    struct agent *agent;
-    struct module module;
-    struct kernel advance;
-    hsa_queue_t *queue;
-};
-
 static struct worker first, second;
-static hsa_status_t queue_status;
-
-static uint32_t pattern(uint32_t i) { return i * 2654435761u ^ 0x5bd1e995; }
-
-static void remember_error(hsa_status_t status, hsa_queue_t *source, void *data)
-{
-    (void)source;
-    (void)data;
-    __atomic_store_n(&queue_status, status, __ATOMIC_RELEASE);
-}
-
-static void prepare(struct worker *worker, struct agent *agent)
-{
-    worker->agent = agent;
-    worker->module = load_module(kernel_path(kernels_root, agent, "O3", "control"), agent->handle);
-    worker->advance = find_kernel(&worker->module, agent->handle, "advance.kd");
-    worker->queue = new_queue(agent->handle, 64);
-}
 
 static void begin(void)
 {
@@ -46,75 +20,15 @@ static void begin(void)
         if (agents[i].type == HSA_DEVICE_TYPE_GPU)
             found[gpus++] = &agents[i];
     NEED(gpus == 2);
-    prepare(&first, found[0]);
-    prepare(&second, found[1]);
+    first = new_worker(kernels_root, found[0]);
+    second = new_worker(kernels_root, found[1]);
 }
 
 static void end(void)
 {
-    struct worker *workers[] = { &first, &second };
-    for (int i = 0; i < 2; i++) {
-        CHECK_OK(hsa_queue_destroy(workers[i]->queue));
-        unload_module(&workers[i]->module);
-    }
+    end_worker(&first);
+    end_worker(&second);
     CHECK_OK(hsa_shut_down());
-}
-
-static bool run_on(struct worker *worker, hsa_queue_t *queue, uint32_t *value)
-{
-    void **kernarg = NULL;
-    NEED_OK(hsa_amd_memory_pool_allocate(cpu->kernarg, 4096, 0, (void **)&kernarg));
-    NEED_OK(hsa_amd_agents_allow_access(1, &worker->agent->handle, NULL, kernarg));
-    memset(kernarg, 0, 4096);
-    *kernarg = value;
-    hsa_signal_t done = new_signal(1);
-    hsa_kernel_dispatch_packet_t packet = dispatch_packet(&worker->advance, kernarg, WORDS, 64, done);
-    submit(queue, &packet);
-    bool ended = false;
-    for (double until = seconds() + WAIT_LIMIT; !ended && seconds() < until;)
-        ended = hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_EQ, 0, ticks_per_second() / 20, HSA_WAIT_STATE_BLOCKED) == 0 ||
-                __atomic_load_n(&queue_status, __ATOMIC_ACQUIRE) != 0;
-    ended = hsa_signal_load_scacquire(done) == 0;
-    CHECK_OK(hsa_signal_destroy(done));
-    CHECK_OK(hsa_amd_memory_pool_free(kernarg));
-    return ended;
-}
-
-static void run(struct worker *worker, uint32_t *value) { NEED(run_on(worker, worker->queue, value)); }
-
-static bool is_refused(struct worker *worker, uint32_t *value)
-{
-    hsa_queue_t *other = NULL;
-    queue_status = 0;
-    NEED_OK(hsa_queue_create(worker->agent->handle, 64, HSA_QUEUE_TYPE_MULTI, remember_error, NULL, UINT32_MAX, UINT32_MAX, &other));
-    bool ended = run_on(worker, other, value);
-    CHECK_OK(hsa_queue_destroy(other));
-    hsa_status_t status = queue_status;
-    queue_status = 0;
-    return !ended && status == (hsa_status_t)HSA_STATUS_ERROR_MEMORY_FAULT;
-}
-
-static uint32_t *device_pattern(struct worker *worker)
-{
-    uint32_t *memory = NULL, *host = malloc(BYTES);
-    NEED(host != NULL);
-    NEED_OK(hsa_amd_memory_pool_allocate(worker->agent->coarse, BYTES, 0, (void **)&memory));
-    for (uint32_t i = 0; i < WORDS; i++)
-        host[i] = pattern(i);
-    NEED_OK(hsa_memory_copy(memory, host, BYTES));
-    free(host);
-    return memory;
-}
-
-static uint32_t wrong_words(const uint32_t *memory, uint32_t times, uint32_t plus)
-{
-    uint32_t wrong = 0, *host = malloc(BYTES);
-    NEED(host != NULL);
-    NEED_OK(hsa_memory_copy(host, memory, BYTES));
-    for (uint32_t i = 0; i < WORDS; i++)
-        wrong += host[i] != pattern(i) * times + plus;
-    free(host);
-    return wrong;
 }
 
 /* Whether exactly these agents are said to have an address's memory. */
@@ -135,40 +49,40 @@ static bool is_for(const void *pointer, bool with_first, bool with_second)
 
 static void device_memory_is_its_own_until_it_is_granted(void)
 {
-    uint32_t *memory = device_pattern(&first);
+    uint32_t *memory = device_pattern(&first, WORDS);
     hsa_amd_memory_pool_access_t access;
     CHECK_OK(hsa_amd_agent_memory_pool_get_info(second.agent->handle, first.agent->coarse, HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS,
                                                 &access));
     CHECK(access == HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT, "access %d", access);
     CHECK(is_for(memory, true, false), "memory is its device's");
-    CHECK(is_refused(&second, memory), "the other GPU uses memory that it was not given");
-    run(&first, memory);
+    CHECK(is_refused(&second, memory, WORDS), "the other GPU uses memory that it was not given");
+    run(&first, memory, WORDS);
     CHECK_OK(hsa_amd_agents_allow_access(1, &second.agent->handle, NULL, memory));
     CHECK(is_for(memory, true, true), "memory was given to the other GPU");
-    run(&second, memory);
-    run(&first, memory);
-    CHECK(wrong_words(memory, 27, 13) == 0, "%u words are wrong", wrong_words(memory, 27, 13));
+    run(&second, memory, WORDS);
+    run(&first, memory, WORDS);
+    CHECK(wrong_device_words(memory, WORDS, 27, 13) == 0, "%u words are wrong", wrong_device_words(memory, WORDS, 27, 13));
     /* The list is all there is: who is not in it has access no more, but for the owner. */
     CHECK_OK(hsa_amd_agents_allow_access(1, &first.agent->handle, NULL, memory));
     CHECK(is_for(memory, true, false), "memory was taken from the other GPU");
-    CHECK(is_refused(&second, memory), "the other GPU uses what was taken from it");
+    CHECK(is_refused(&second, memory, WORDS), "the other GPU uses what was taken from it");
     hsa_agent_t both[] = { second.agent->handle, first.agent->handle, second.agent->handle };
     CHECK_OK(hsa_amd_agents_allow_access(3, both, NULL, memory));
-    run(&second, memory);
+    run(&second, memory, WORDS);
     /* A copy needs no permission: whoever copies is a device that has it. */
     uint32_t *other = NULL;
     NEED_OK(hsa_amd_memory_pool_allocate(second.agent->coarse, BYTES, 0, (void **)&other));
     hsa_signal_t done = new_signal(1);
     CHECK_OK(hsa_amd_memory_async_copy(other, second.agent->handle, memory, first.agent->handle, BYTES, 0, NULL, done));
     CHECK(wait_zero(done, WAIT_LIMIT), "a copy between devices does not end");
-    CHECK(wrong_words(other, 81, 40) == 0, "%u words are wrong", wrong_words(other, 81, 40));
+    CHECK(wrong_device_words(other, WORDS, 81, 40) == 0, "%u words are wrong", wrong_device_words(other, WORDS, 81, 40));
     CHECK_OK(hsa_signal_destroy(done));
     CHECK_OK(hsa_amd_memory_pool_free(other));
     /* Memory that comes to lie there later is not the other GPU's. */
     CHECK_OK(hsa_amd_memory_pool_free(memory));
-    CHECK(is_refused(&second, memory), "the other GPU uses what was freed");
-    memory = device_pattern(&first);
-    CHECK(is_refused(&second, memory), "the other GPU uses memory that it was not given");
+    CHECK(is_refused(&second, memory, WORDS), "the other GPU uses what was freed");
+    memory = device_pattern(&first, WORDS);
+    CHECK(is_refused(&second, memory, WORDS), "the other GPU uses memory that it was not given");
     CHECK_OK(hsa_amd_memory_pool_free(memory));
 }
 
@@ -176,19 +90,18 @@ static void locked_memory_is_for_those_it_was_locked_for(void)
 {
     uint32_t *memory = malloc(BYTES), *seen = NULL, *again = NULL;
     NEED(memory != NULL);
-    for (uint32_t i = 0; i < WORDS; i++)
-        memory[i] = pattern(i);
+    fill_pattern(memory, WORDS);
     NEED_OK(hsa_amd_memory_lock(memory, BYTES, &second.agent->handle, 1, (void **)&seen));
     CHECK(is_for(seen, false, true) && is_for(memory, false, true), "memory was locked for one GPU");
-    CHECK(is_refused(&first, seen), "a GPU uses what was locked for another");
-    run(&second, seen);
+    CHECK(is_refused(&first, seen, WORDS), "a GPU uses what was locked for another");
+    run(&second, seen, WORDS);
     NEED_OK(hsa_amd_memory_lock(memory, BYTES, NULL, 0, (void **)&again));
-    run(&first, again);
-    CHECK(wrong_words(memory, 9, 4) == 0, "%u words are wrong", wrong_words(memory, 9, 4));
+    run(&first, again, WORDS);
+    CHECK(wrong_words(memory, WORDS, 9, 4) == 0, "%u words are wrong", wrong_words(memory, WORDS, 9, 4));
     CHECK_OK(hsa_amd_memory_unlock(memory));
-    run(&second, seen);
+    run(&second, seen, WORDS);
     CHECK_OK(hsa_amd_memory_unlock(memory));
-    CHECK(is_refused(&second, seen), "a GPU uses what was unlocked");
+    CHECK(is_refused(&second, seen, WORDS), "a GPU uses what was unlocked");
     free(memory);
 }
 
@@ -202,16 +115,15 @@ static void memory_without_an_address_is_for_those_that_are_named(void)
     hsa_amd_memory_access_desc_t desc[] = { { HSA_ACCESS_PERMISSION_RW, second.agent->handle },
                                             { HSA_ACCESS_PERMISSION_RW, cpu->handle } };
     NEED_OK(hsa_amd_vmem_set_access(memory, BYTES, desc, 2));
-    for (uint32_t i = 0; i < WORDS; i++)
-        memory[i] = pattern(i);
-    run(&second, memory);
-    CHECK(is_refused(&first, memory), "a GPU uses what is another's");
+    fill_pattern(memory, WORDS);
+    run(&second, memory, WORDS);
+    CHECK(is_refused(&first, memory, WORDS), "a GPU uses what is another's");
     desc[0].agent_handle = first.agent->handle;
     desc[0].permissions = HSA_ACCESS_PERMISSION_RO;
     NEED_OK(hsa_amd_vmem_set_access(memory, BYTES, desc, 1));
-    CHECK(is_refused(&first, memory), "a GPU writes what it may only read");
-    run(&second, memory);
-    CHECK(wrong_words(memory, 9, 4) == 0, "%u words are wrong", wrong_words(memory, 9, 4));
+    CHECK(is_refused(&first, memory, WORDS), "a GPU writes what it may only read");
+    run(&second, memory, WORDS);
+    CHECK(wrong_words(memory, WORDS, 9, 4) == 0, "%u words are wrong", wrong_words(memory, WORDS, 9, 4));
     CHECK_OK(hsa_amd_vmem_unmap(memory, BYTES));
     CHECK_OK(hsa_amd_vmem_handle_release(handle));
     CHECK_OK(hsa_amd_vmem_address_free(memory, BYTES));
@@ -226,27 +138,27 @@ static void taker(void)
     uint32_t *memory = NULL;
     NEED_OK(hsa_amd_ipc_memory_attach(&handle, BYTES, 1, &second.agent->handle, (void **)&memory));
     CHECK(is_for(memory, false, true), "memory was taken for one GPU");
-    run(&second, memory);
-    CHECK(is_refused(&first, memory), "a GPU uses what was taken for another");
+    run(&second, memory, WORDS);
+    CHECK(is_refused(&first, memory, WORDS), "a GPU uses what was taken for another");
     hsa_agent_t both[] = { first.agent->handle, second.agent->handle };
     CHECK_OK(hsa_amd_agents_allow_access(2, both, NULL, memory));
     CHECK(is_for(memory, true, true), "memory was given to the other GPU");
-    run(&first, memory);
+    run(&first, memory, WORDS);
     CHECK_OK(hsa_amd_agents_allow_access(1, both, NULL, memory));
-    CHECK(is_refused(&second, memory), "a GPU uses what was taken from it");
+    CHECK(is_refused(&second, memory, WORDS), "a GPU uses what was taken from it");
     CHECK_OK(hsa_amd_ipc_memory_detach(memory));
 }
 
 static void memory_of_a_gpu_is_used_by_another_in_another_process(void)
 {
-    uint32_t *memory = device_pattern(&first);
+    uint32_t *memory = device_pattern(&first, WORDS);
     hsa_amd_ipc_memory_t handle;
     NEED_OK(hsa_amd_ipc_memory_create(memory, BYTES, &handle));
     struct child other = start_child(kernels_root, "taker", NULL);
     NEED(send_child(&other, &handle, sizeof handle));
     int status = end_child(&other);
     CHECK(exited(status, 0), "the other process ended with %#x", status);
-    CHECK(wrong_words(memory, 9, 4) == 0, "%u words are wrong", wrong_words(memory, 9, 4));
+    CHECK(wrong_device_words(memory, WORDS, 9, 4) == 0, "%u words are wrong", wrong_device_words(memory, WORDS, 9, 4));
     CHECK_OK(hsa_amd_memory_pool_free(memory));
 }
 

@@ -1,72 +1,28 @@
 /* Memory of a device in another process, as a file descriptor, and as a buffer of another interface. Use: sharing KERNELS;
  * the program starts itself again as the other process. */
+#include "advance.h"
 #include "child.h"
-#include "machine.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 
 static const char *kernels_root;
-static hsa_queue_t *queue;
-static struct module module;
-static struct kernel advance; /* value[i] = value[i] * 3 + 1 */
+static struct worker worker;
 
 enum { WORDS = 10000, BYTES = WORDS * 4 };
-
-static uint32_t pattern(uint32_t i) { return i * 2654435761u ^ 0x5bd1e995; }
 
 static void begin(void)
 {
     NEED_OK(hsa_init());
     find_agents();
-    module = load_module(kernel_path(kernels_root, gpu, "O3", "control"), gpu->handle);
-    advance = find_kernel(&module, gpu->handle, "advance.kd");
-    queue = new_queue(gpu->handle, 64);
+    worker = new_worker(kernels_root, gpu);
 }
 
 static void end(void)
 {
-    CHECK_OK(hsa_queue_destroy(queue));
-    unload_module(&module);
+    end_worker(&worker);
     CHECK_OK(hsa_shut_down());
-}
-
-static void run_advance(uint32_t *value)
-{
-    void **kernarg = pool_alloc(cpu->kernarg, 4096);
-    memset(kernarg, 0, 4096);
-    *kernarg = value;
-    hsa_signal_t done = new_signal(1);
-    hsa_kernel_dispatch_packet_t packet = dispatch_packet(&advance, kernarg, WORDS, 64, done);
-    submit(queue, &packet);
-    NEED(wait_zero(done, WAIT_LIMIT));
-    CHECK_OK(hsa_signal_destroy(done));
-    CHECK_OK(hsa_amd_memory_pool_free(kernarg));
-}
-
-/* Device memory with the pattern in it. */
-static uint32_t *device_pattern(void)
-{
-    uint32_t *host = malloc(BYTES), *memory = pool_alloc(gpu->coarse, BYTES);
-    NEED(host != NULL);
-    for (uint32_t i = 0; i < WORDS; i++)
-        host[i] = pattern(i);
-    NEED_OK(hsa_memory_copy(memory, host, BYTES));
-    free(host);
-    return memory;
-}
-
-/* Words of device memory that are not pattern * times + plus. */
-static uint32_t wrong_words(const uint32_t *memory, uint32_t times, uint32_t plus)
-{
-    uint32_t wrong = 0, *host = malloc(BYTES);
-    NEED(host != NULL);
-    NEED_OK(hsa_memory_copy(host, memory, BYTES));
-    for (uint32_t i = 0; i < WORDS; i++)
-        wrong += host[i] != pattern(i) * times + plus;
-    free(host);
-    return wrong;
 }
 
 static int pointer_type(const void *address)
@@ -94,17 +50,17 @@ static void taker(void)
     receive_handle(&handle);
     uint32_t *memory = NULL, *second = NULL;
     NEED_OK(hsa_amd_ipc_memory_attach(&handle, BYTES, 1, &gpu->handle, (void **)&memory));
-    CHECK(wrong_words(memory, 1, 0) == 0, "%u words are not the owner's", wrong_words(memory, 1, 0));
+    CHECK(wrong_device_words(memory, WORDS, 1, 0) == 0, "%u words are not the owner's", wrong_device_words(memory, WORDS, 1, 0));
     hsa_amd_pointer_info_t info = { .size = sizeof info };
     CHECK_OK(hsa_amd_pointer_info(memory + 100, &info, NULL, NULL, NULL));
     CHECK(info.type == HSA_EXT_POINTER_TYPE_IPC && info.agentBaseAddress == memory && info.sizeInBytes >= BYTES &&
               info.agentOwner.handle == gpu->handle.handle,
           "type %d, size %zu", info.type, info.sizeInBytes);
-    run_advance(memory);
+    run(&worker, memory, WORDS);
     step();
-    CHECK(wrong_words(memory, 9, 4) == 0, "%u words are not what the owner made of them", wrong_words(memory, 9, 4));
+    CHECK(wrong_device_words(memory, WORDS, 9, 4) == 0, "%u words are not what the owner made of them", wrong_device_words(memory, WORDS, 9, 4));
     CHECK_OK(hsa_amd_ipc_memory_attach(&handle, BYTES, 0, NULL, (void **)&second));
-    run_advance(second);
+    run(&worker, second, WORDS);
     CHECK_OK(hsa_amd_ipc_memory_detach(second));
     CHECK_STATUS(hsa_amd_ipc_memory_attach(&handle, BYTES + 100000, 1, &gpu->handle, (void **)&second),
                  HSA_STATUS_ERROR_INVALID_ARGUMENT);
@@ -113,9 +69,9 @@ static void taker(void)
     CHECK_STATUS(hsa_amd_memory_pool_free(memory), HSA_STATUS_ERROR_INVALID_ALLOCATION);
     step();
     /* The owner has freed it: who has it keeps it, but nobody gets it any more. */
-    CHECK(wrong_words(memory, 27, 13) == 0, "%u words changed", wrong_words(memory, 27, 13));
-    run_advance(memory);
-    CHECK(wrong_words(memory, 81, 40) == 0, "%u words are wrong", wrong_words(memory, 81, 40));
+    CHECK(wrong_device_words(memory, WORDS, 27, 13) == 0, "%u words changed", wrong_device_words(memory, WORDS, 27, 13));
+    run(&worker, memory, WORDS);
+    CHECK(wrong_device_words(memory, WORDS, 81, 40) == 0, "%u words are wrong", wrong_device_words(memory, WORDS, 81, 40));
     CHECK_STATUS(hsa_amd_ipc_memory_attach(&handle, BYTES, 1, &gpu->handle, (void **)&second),
                  HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_OK(hsa_amd_ipc_memory_detach(memory));
@@ -129,13 +85,13 @@ static void taker_to_be_killed(void)
     receive_handle(&handle);
     uint32_t *memory = NULL;
     NEED_OK(hsa_amd_ipc_memory_attach(&handle, BYTES, 1, &gpu->handle, (void **)&memory));
-    run_advance(memory);
+    run(&worker, memory, WORDS);
     raise(SIGKILL);
 }
 
 static void owner_to_be_killed(void)
 {
-    uint32_t *memory = device_pattern();
+    uint32_t *memory = device_pattern(&worker, WORDS);
     hsa_amd_ipc_memory_t handle;
     NEED_OK(hsa_amd_ipc_memory_create(memory, BYTES, &handle));
     NEED(send_all(TO_PARENT, &handle, sizeof handle));
@@ -149,7 +105,7 @@ static void buffer_taker(int descriptor)
     char *buffer = NULL;
     NEED_OK(hsa_amd_interop_map_buffer(1, &gpu->handle, descriptor, 0, &size, (void **)&buffer, NULL, NULL));
     CHECK(size >= BYTES, "%zu bytes", size);
-    run_advance((uint32_t *)buffer);
+    run(&worker, (uint32_t *)buffer, WORDS);
     CHECK_OK(hsa_amd_interop_unmap_buffer(buffer));
 }
 
@@ -157,7 +113,7 @@ static void buffer_taker(int descriptor)
 
 static void memory_of_two_processes(void)
 {
-    uint32_t *memory = device_pattern();
+    uint32_t *memory = device_pattern(&worker, WORDS);
     hsa_amd_ipc_memory_t handle, again;
     CHECK_STATUS(hsa_amd_ipc_memory_create(memory + 1, BYTES - 4, &handle), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_ipc_memory_create(memory, BYTES / 2, &handle), HSA_STATUS_ERROR_INVALID_ARGUMENT);
@@ -167,7 +123,7 @@ static void memory_of_two_processes(void)
     NEED_OK(hsa_amd_ipc_memory_create(memory, BYTES, &handle));
     CHECK_OK(hsa_amd_ipc_memory_create(memory, BYTES, &again));
     CHECK(memcmp(&handle, &again, sizeof handle) == 0, "the same memory has two names");
-    CHECK(wrong_words(memory, 1, 0) == 0, "%u words changed when the memory got a name", wrong_words(memory, 1, 0));
+    CHECK(wrong_device_words(memory, WORDS, 1, 0) == 0, "%u words changed when the memory got a name", wrong_device_words(memory, WORDS, 1, 0));
     hsa_amd_ipc_memory_t nobodys = { { 0 } };
     void *none = NULL;
     CHECK_STATUS(hsa_amd_ipc_memory_attach(&nobodys, BYTES, 1, &gpu->handle, &none), HSA_STATUS_ERROR_INVALID_ARGUMENT);
@@ -181,11 +137,11 @@ static void memory_of_two_processes(void)
     char one = 0;
     NEED(send_child(&other, &handle, sizeof handle));
     NEED(receive_child(&other, &one, 1));
-    CHECK(wrong_words(memory, 3, 1) == 0, "%u words are not what the other made of them", wrong_words(memory, 3, 1));
-    run_advance(memory);
+    CHECK(wrong_device_words(memory, WORDS, 3, 1) == 0, "%u words are not what the other made of them", wrong_device_words(memory, WORDS, 3, 1));
+    run(&worker, memory, WORDS);
     NEED(send_child(&other, &one, 1));
     NEED(receive_child(&other, &one, 1));
-    CHECK(wrong_words(memory, 27, 13) == 0, "%u words are not what the other made of them", wrong_words(memory, 27, 13));
+    CHECK(wrong_device_words(memory, WORDS, 27, 13) == 0, "%u words are not what the other made of them", wrong_device_words(memory, WORDS, 27, 13));
     CHECK_OK(hsa_amd_memory_pool_free(memory));
     NEED(send_child(&other, &one, 1));
     int status = end_child(&other);
@@ -194,16 +150,16 @@ static void memory_of_two_processes(void)
 
 static void owner_outlives_a_killed_taker(void)
 {
-    uint32_t *memory = device_pattern();
+    uint32_t *memory = device_pattern(&worker, WORDS);
     hsa_amd_ipc_memory_t handle;
     NEED_OK(hsa_amd_ipc_memory_create(memory, BYTES, &handle));
     struct child other = start_child(kernels_root, "taker-to-be-killed", NULL);
     NEED(send_child(&other, &handle, sizeof handle));
     int status = end_child(&other);
     CHECK(killed(status, SIGKILL), "the other process ended with %#x", status);
-    CHECK(wrong_words(memory, 3, 1) == 0, "%u words are wrong", wrong_words(memory, 3, 1));
-    run_advance(memory);
-    CHECK(wrong_words(memory, 9, 4) == 0, "%u words are wrong", wrong_words(memory, 9, 4));
+    CHECK(wrong_device_words(memory, WORDS, 3, 1) == 0, "%u words are wrong", wrong_device_words(memory, WORDS, 3, 1));
+    run(&worker, memory, WORDS);
+    CHECK(wrong_device_words(memory, WORDS, 9, 4) == 0, "%u words are wrong", wrong_device_words(memory, WORDS, 9, 4));
     CHECK_OK(hsa_amd_memory_pool_free(memory));
 }
 
@@ -245,9 +201,9 @@ static void taker_outlives_a_killed_owner(void)
     kill(owner.process, SIGKILL);
     int status = end_child(&owner);
     CHECK(killed(status, SIGKILL), "the owner ended with %#x", status);
-    CHECK(wrong_words(memory, 1, 0) == 0, "%u words went with their owner", wrong_words(memory, 1, 0));
-    run_advance(memory);
-    CHECK(wrong_words(memory, 3, 1) == 0, "%u words are wrong", wrong_words(memory, 3, 1));
+    CHECK(wrong_device_words(memory, WORDS, 1, 0) == 0, "%u words went with their owner", wrong_device_words(memory, WORDS, 1, 0));
+    run(&worker, memory, WORDS);
+    CHECK(wrong_device_words(memory, WORDS, 3, 1) == 0, "%u words are wrong", wrong_device_words(memory, WORDS, 3, 1));
     CHECK_STATUS(hsa_amd_ipc_memory_attach(&handle, BYTES, 1, &gpu->handle, (void **)&late), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_OK(hsa_amd_ipc_memory_detach(memory));
     CHECK(entries(temporary) == 0, "%u files are left in %s", entries(temporary), temporary);
@@ -258,7 +214,7 @@ static void taker_outlives_a_killed_owner(void)
 
 static void device_memory_as_a_file(void)
 {
-    uint32_t *memory = device_pattern();
+    uint32_t *memory = device_pattern(&worker, WORDS);
     int file = -1;
     uint64_t offset = 99;
     NEED_OK(hsa_amd_portable_export_dmabuf(memory + 1024, 100, &file, &offset));
@@ -282,8 +238,8 @@ static void device_memory_as_a_file(void)
     CHECK(size == (size_t)length && buffer != memory, "%zu bytes at %p", size, (void *)buffer);
     CHECK(metadata_size == 0 && metadata == NULL, "%zu bytes of metadata at %p", metadata_size, metadata);
     CHECK(pointer_type(buffer) == HSA_EXT_POINTER_TYPE_GRAPHICS, "type %d", pointer_type(buffer));
-    run_advance(buffer);
-    CHECK(wrong_words(memory, 3, 1) == 0, "%u words are wrong", wrong_words(memory, 3, 1));
+    run(&worker, buffer, WORDS);
+    CHECK(wrong_device_words(memory, WORDS, 3, 1) == 0, "%u words are wrong", wrong_device_words(memory, WORDS, 3, 1));
     CHECK(mapped[1] == pattern(1) * 3 + 1, "%#x", mapped[1]);
     int inherited = fcntl(file, F_DUPFD, 50);
     char number[16];
@@ -292,12 +248,12 @@ static void device_memory_as_a_file(void)
     int status = end_child(&other);
     CHECK(exited(status, 0), "the other process ended with %#x", status);
     close(inherited);
-    CHECK(wrong_words(memory, 9, 4) == 0, "%u words are wrong", wrong_words(memory, 9, 4));
+    CHECK(wrong_device_words(memory, WORDS, 9, 4) == 0, "%u words are wrong", wrong_device_words(memory, WORDS, 9, 4));
 
     /* Each lives as long as it is held. */
     CHECK_OK(hsa_amd_memory_pool_free(memory));
     CHECK_OK(hsa_amd_portable_close_dmabuf(file));
-    CHECK(wrong_words(buffer, 9, 4) == 0, "%u words went with their owner", wrong_words(buffer, 9, 4));
+    CHECK(wrong_device_words(buffer, WORDS, 9, 4) == 0, "%u words went with their owner", wrong_device_words(buffer, WORDS, 9, 4));
     CHECK_OK(hsa_amd_interop_unmap_buffer(buffer));
     CHECK(pointer_type(buffer) == HSA_EXT_POINTER_TYPE_UNKNOWN, "type %d", pointer_type(buffer));
     CHECK(mapped[1] == pattern(1) * 9 + 4, "%#x", mapped[1]);

@@ -1,52 +1,11 @@
 /* Shared virtual memory: attributes of the program's own memory, and moving it. Use: svm KERNELS. */
-#include "machine.h"
+#include "advance.h"
 
 #include <sys/mman.h>
 
-static hsa_queue_t *queue;
-static struct kernel advance; /* value[i] = value[i] * 3 + 1 */
-static hsa_status_t queue_status;
+static struct worker worker;
 
 enum { WORDS = 1 << 14, BYTES = WORDS * 4, PAGE = 4096 };
-
-static uint32_t pattern(uint32_t i) { return i * 2654435761u ^ 0x5bd1e995; }
-
-static void remember_error(hsa_status_t status, hsa_queue_t *source, void *data)
-{
-    (void)source;
-    (void)data;
-    __atomic_store_n(&queue_status, status, __ATOMIC_RELEASE);
-}
-
-static bool run_on(hsa_queue_t *where, uint32_t *value)
-{
-    void **kernarg = pool_alloc(cpu->kernarg, 4096);
-    memset(kernarg, 0, 4096);
-    *kernarg = value;
-    hsa_signal_t done = new_signal(1);
-    hsa_kernel_dispatch_packet_t packet = dispatch_packet(&advance, kernarg, WORDS, 64, done);
-    submit(where, &packet);
-    bool ended = false;
-    for (double until = seconds() + WAIT_LIMIT; !ended && seconds() < until;)
-        ended = hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_EQ, 0, ticks_per_second() / 20, HSA_WAIT_STATE_BLOCKED) == 0 ||
-                __atomic_load_n(&queue_status, __ATOMIC_ACQUIRE) != 0;
-    ended = hsa_signal_load_scacquire(done) == 0;
-    CHECK_OK(hsa_signal_destroy(done));
-    CHECK_OK(hsa_amd_memory_pool_free(kernarg));
-    return ended;
-}
-
-static bool is_refused(uint32_t *value)
-{
-    hsa_queue_t *other = NULL;
-    queue_status = 0;
-    NEED_OK(hsa_queue_create(gpu->handle, 64, HSA_QUEUE_TYPE_MULTI, remember_error, NULL, UINT32_MAX, UINT32_MAX, &other));
-    bool ended = run_on(other, value);
-    CHECK_OK(hsa_queue_destroy(other));
-    hsa_status_t status = queue_status;
-    queue_status = 0;
-    return !ended && status == (hsa_status_t)HSA_STATUS_ERROR_MEMORY_FAULT;
-}
 
 static uint32_t *fresh(size_t size)
 {
@@ -71,31 +30,27 @@ static hsa_amd_svm_attribute_pair_t get(void *memory, size_t size, uint64_t attr
 static void kernels_use_what_they_are_given(void)
 {
     uint32_t *memory = fresh(BYTES);
-    for (uint32_t i = 0; i < WORDS; i++)
-        memory[i] = pattern(i);
+    fill_pattern(memory, WORDS);
     CHECK(get(memory, BYTES, HSA_AMD_SVM_ATTRIB_ACCESS_QUERY, gpu->handle.handle).attribute == HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS,
           "memory that nobody spoke of");
-    CHECK(is_refused(memory), "the GPU uses memory that it was not given");
+    CHECK(is_refused(&worker, memory, WORDS), "the GPU uses memory that it was not given");
     set(memory, BYTES, HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE, gpu->handle.handle);
     CHECK(get(memory, BYTES, HSA_AMD_SVM_ATTRIB_ACCESS_QUERY, gpu->handle.handle).attribute == HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE,
           "memory that the GPU was given");
-    NEED(run_on(queue, memory));
-    uint32_t wrong = 0;
-    for (uint32_t i = 0; i < WORDS; i++)
-        wrong += memory[i] != pattern(i) * 3 + 1;
-    CHECK(wrong == 0, "%u words are wrong", wrong);
+    run(&worker, memory, WORDS);
+    CHECK(wrong_words(memory, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(memory, WORDS, 3, 1));
 
     set(memory, BYTES, HSA_AMD_SVM_ATTRIB_READ_ONLY, 1);
-    CHECK(is_refused(memory), "the GPU writes what it may only read");
+    CHECK(is_refused(&worker, memory, WORDS), "the GPU writes what it may only read");
     set(memory, BYTES, HSA_AMD_SVM_ATTRIB_READ_ONLY, 0);
     set((char *)memory + PAGE, PAGE, HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS, gpu->handle.handle);
-    CHECK(is_refused(memory), "the GPU uses a page that was taken from it");
+    CHECK(is_refused(&worker, memory, WORDS), "the GPU uses a page that was taken from it");
     CHECK(get(memory, BYTES, HSA_AMD_SVM_ATTRIB_ACCESS_QUERY, gpu->handle.handle).attribute == HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS,
           "one page of it was taken");
     set(memory, BYTES, HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE_IN_PLACE, gpu->handle.handle);
-    NEED(run_on(queue, memory));
+    run(&worker, memory, WORDS);
     set(memory, BYTES, HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS, gpu->handle.handle);
-    CHECK(is_refused(memory), "the GPU uses what was taken from it");
+    CHECK(is_refused(&worker, memory, WORDS), "the GPU uses what was taken from it");
     CHECK(get(memory, BYTES, HSA_AMD_SVM_ATTRIB_ACCESS_QUERY, cpu->handle.handle).attribute ==
               HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE_IN_PLACE,
           "the host uses its own memory");
@@ -192,15 +147,12 @@ int main(int argc, char **argv)
     bool supported = false;
     NEED_OK(hsa_system_get_info(HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED, &supported));
     CHECK(supported, "shared virtual memory is not supported");
-    queue = new_queue(gpu->handle, 64);
-    struct module module = load_module(kernel_path(argv[1], gpu, "O3", "control"), gpu->handle);
-    advance = find_kernel(&module, gpu->handle, "advance.kd");
+    worker = new_worker(argv[1], gpu);
     kernels_use_what_they_are_given();
     attributes_are_kept();
     prefetches();
     what_is_none_is_refused();
-    unload_module(&module);
-    CHECK_OK(hsa_queue_destroy(queue));
+    end_worker(&worker);
     CHECK_OK(hsa_shut_down());
     return check_summary();
 }

@@ -1,33 +1,20 @@
 /* Addresses and memory apart: reserving, creating, mapping, access, passing on, and every way to get it wrong. Use: vmem
  * KERNELS; the program starts itself again as another process. */
+#include "advance.h"
 #include "child.h"
-#include "machine.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
 #include <sys/mman.h>
 
 static const char *kernels_root;
-static hsa_queue_t *queue;
-static struct module module;
-static struct kernel advance; /* value[i] = value[i] * 3 + 1 */
+static struct worker worker;
 static size_t granule;
 
 enum { WORDS = 1 << 14, BYTES = WORDS * 4 };
 
 static const hsa_access_permission_t NONE = HSA_ACCESS_PERMISSION_NONE, RO = HSA_ACCESS_PERMISSION_RO,
                                      RW = HSA_ACCESS_PERMISSION_RW;
-
-static uint32_t pattern(uint32_t i) { return i * 2654435761u ^ 0x5bd1e995; }
-
-static hsa_status_t queue_status;
-
-static void remember_error(hsa_status_t status, hsa_queue_t *source, void *data)
-{
-    (void)source;
-    (void)data;
-    __atomic_store_n(&queue_status, status, __ATOMIC_RELEASE);
-}
 
 static void begin(void)
 {
@@ -39,48 +26,13 @@ static void begin(void)
     CHECK(supported, "virtual memory is not supported");
     NEED_OK(hsa_amd_memory_pool_get_info(gpu->coarse, HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE, &granule));
     NEED(granule != 0 && BYTES % granule == 0);
-    module = load_module(kernel_path(kernels_root, gpu, "O3", "control"), gpu->handle);
-    advance = find_kernel(&module, gpu->handle, "advance.kd");
-    queue = new_queue(gpu->handle, 64);
+    worker = new_worker(kernels_root, gpu);
 }
 
 static void end(void)
 {
-    CHECK_OK(hsa_queue_destroy(queue));
-    unload_module(&module);
+    end_worker(&worker);
     CHECK_OK(hsa_shut_down());
-}
-
-/* Runs the kernel on a queue and answers whether it came to its end. */
-static bool run_on(hsa_queue_t *where, uint32_t *value, double limit)
-{
-    void **kernarg = pool_alloc(cpu->kernarg, 4096);
-    memset(kernarg, 0, 4096);
-    *kernarg = value;
-    hsa_signal_t done = new_signal(1);
-    hsa_kernel_dispatch_packet_t packet = dispatch_packet(&advance, kernarg, WORDS, 64, done);
-    submit(where, &packet);
-    bool ended = false;
-    for (double until = seconds() + limit; !ended && seconds() < until;)
-        ended = hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_EQ, 0, ticks_per_second() / 20, HSA_WAIT_STATE_BLOCKED) == 0 ||
-                __atomic_load_n(&queue_status, __ATOMIC_ACQUIRE) != 0;
-    ended = hsa_signal_load_scacquire(done) == 0;
-    CHECK_OK(hsa_signal_destroy(done));
-    CHECK_OK(hsa_amd_memory_pool_free(kernarg));
-    return ended;
-}
-
-static void run_advance(uint32_t *value) { NEED(run_on(queue, value, WAIT_LIMIT)); }
-
-/* Whether the kernel's access to memory is refused. */
-static bool is_refused(uint32_t *value)
-{
-    hsa_queue_t *other = NULL;
-    queue_status = 0;
-    NEED_OK(hsa_queue_create(gpu->handle, 64, HSA_QUEUE_TYPE_MULTI, remember_error, NULL, UINT32_MAX, UINT32_MAX, &other));
-    bool ended = run_on(other, value, WAIT_LIMIT);
-    CHECK_OK(hsa_queue_destroy(other));
-    return !ended && queue_status == (hsa_status_t)HSA_STATUS_ERROR_MEMORY_FAULT;
 }
 
 static sigjmp_buf landing;
@@ -132,20 +84,6 @@ static hsa_status_t access_of(void *address, size_t size, hsa_access_permission_
     return hsa_amd_vmem_set_access(address, size, desc, 2);
 }
 
-static void fill_pattern(uint32_t *memory)
-{
-    for (uint32_t i = 0; i < WORDS; i++)
-        memory[i] = pattern(i);
-}
-
-static uint32_t wrong_words(const uint32_t *memory, uint32_t times, uint32_t plus)
-{
-    uint32_t wrong = 0;
-    for (uint32_t i = 0; i < WORDS; i++)
-        wrong += memory[i] != pattern(i) * times + plus;
-    return wrong;
-}
-
 static hsa_amd_pointer_info_t info_of(const void *pointer)
 {
     hsa_amd_pointer_info_t info = { .size = sizeof info };
@@ -192,18 +130,18 @@ static void memory_of_pool(hsa_amd_memory_pool_t pool)
     uint32_t *first = reserve(BYTES), *second = reserve(2 * BYTES) + WORDS;
     NEED_OK(hsa_amd_vmem_map(first, BYTES, 0, handle, 0));
     CHECK(!host_reads(first), "the host reads what nobody may use");
-    CHECK(is_refused(first), "the GPU uses what nobody may use");
+    CHECK(is_refused(&worker, first, WORDS), "the GPU uses what nobody may use");
     NEED_OK(access_of(first, BYTES, RW, RW));
     CHECK(first[0] == 0 && first[WORDS - 1] == 0, "new memory is %#x", first[0]);
-    fill_pattern(first);
-    run_advance(first);
-    CHECK(wrong_words(first, 3, 1) == 0, "%u words are wrong", wrong_words(first, 3, 1));
+    fill_pattern(first, WORDS);
+    run(&worker, first, WORDS);
+    CHECK(wrong_words(first, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(first, WORDS, 3, 1));
 
     /* The same memory somewhere else. */
     NEED_OK(hsa_amd_vmem_map(second, BYTES, 0, handle, 0));
     NEED_OK(access_of(second, BYTES, RO, RO));
-    CHECK(wrong_words(second, 3, 1) == 0, "%u words are wrong", wrong_words(second, 3, 1));
-    CHECK(is_refused(second), "the GPU writes what it may only read");
+    CHECK(wrong_words(second, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(second, WORDS, 3, 1));
+    CHECK(is_refused(&worker, second, WORDS), "the GPU writes what it may only read");
     CHECK(!host_writes(second), "the host writes what it may only read");
     hsa_access_permission_t permission = NONE;
     CHECK_OK(hsa_amd_vmem_get_access(second + 5, &permission, gpu->handle));
@@ -220,8 +158,8 @@ static void memory_of_pool(hsa_amd_memory_pool_t pool)
     CHECK(permission == NONE, "%d", permission);
     CHECK_OK(hsa_amd_vmem_get_access(first, &permission, cpu->handle));
     CHECK(permission == RW, "%d", permission);
-    CHECK(is_refused(first), "the GPU uses what was taken from it");
-    CHECK(wrong_words(first, 3, 1) == 0, "%u words changed", wrong_words(first, 3, 1));
+    CHECK(is_refused(&worker, first, WORDS), "the GPU uses what was taken from it");
+    CHECK(wrong_words(first, WORDS, 3, 1) == 0, "%u words changed", wrong_words(first, WORDS, 3, 1));
     NEED_OK(access_of(first, BYTES, RW, RW));
 
     /* Memory lives as long as it is mapped; what is mapped has a handle again. */
@@ -233,10 +171,10 @@ static void memory_of_pool(hsa_amd_memory_pool_t pool)
     CHECK_OK(hsa_amd_vmem_handle_release(again));
     CHECK_OK(hsa_amd_vmem_unmap(second, BYTES));
     CHECK(!host_reads(second), "the host reads what was unmapped");
-    run_advance(first);
-    CHECK(wrong_words(first, 9, 4) == 0, "%u words are wrong", wrong_words(first, 9, 4));
+    run(&worker, first, WORDS);
+    CHECK(wrong_words(first, WORDS, 9, 4) == 0, "%u words are wrong", wrong_words(first, WORDS, 9, 4));
     CHECK_OK(hsa_amd_vmem_unmap(first, BYTES));
-    CHECK(is_refused(first), "the GPU uses what was unmapped");
+    CHECK(is_refused(&worker, first, WORDS), "the GPU uses what was unmapped");
     CHECK_OK(hsa_amd_vmem_address_free(first, BYTES));
     CHECK_OK(hsa_amd_vmem_address_free(second - WORDS, 2 * BYTES));
 }
@@ -261,10 +199,10 @@ static void pieces_side_by_side(void)
     }
     NEED_OK(access_of(base, PIECES * BYTES, RW, RW));
     for (int i = 0; i < PIECES; i++)
-        fill_pattern(base + i * WORDS);
+        fill_pattern(base + i * WORDS, WORDS);
     /* Across the seam of two pieces. */
     uint32_t *seam = base + WORDS / 2;
-    run_advance(seam);
+    run(&worker, seam, WORDS);
     CHECK(seam[0] == pattern(WORDS / 2) * 3 + 1 && seam[WORDS - 1] == pattern(WORDS / 2 - 1) * 3 + 1, "%#x", seam[0]);
     CHECK(base[0] == pattern(0), "%#x", base[0]);
     uint32_t *vram = pool_alloc(gpu->coarse, 2 * BYTES);
@@ -289,7 +227,7 @@ static void map_descriptor(int descriptor)
     uint32_t *memory = reserve(BYTES);
     NEED_OK(hsa_amd_vmem_map(memory, BYTES, 0, handle, 0));
     NEED_OK(access_of(memory, BYTES, RW, RW));
-    run_advance(memory);
+    run(&worker, memory, WORDS);
     CHECK_OK(hsa_amd_vmem_unmap(memory, BYTES));
     CHECK_OK(hsa_amd_vmem_address_free(memory, BYTES));
     CHECK_OK(hsa_amd_vmem_handle_release(handle));
@@ -301,12 +239,12 @@ static void a_descriptor_passes_memory_on(void)
     uint32_t *memory = reserve(BYTES);
     NEED_OK(hsa_amd_vmem_map(memory, BYTES, 0, handle, 0));
     NEED_OK(access_of(memory, BYTES, RW, RW));
-    fill_pattern(memory);
+    fill_pattern(memory, WORDS);
     int descriptor = -1;
     NEED_OK(hsa_amd_vmem_export_shareable_handle(&descriptor, handle, 0));
     NEED(descriptor >= 0);
     map_descriptor(descriptor);
-    CHECK(wrong_words(memory, 3, 1) == 0, "%u words are wrong", wrong_words(memory, 3, 1));
+    CHECK(wrong_words(memory, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(memory, WORDS, 3, 1));
     int inherited = fcntl(descriptor, F_DUPFD, 50);
     char number[16];
     snprintf(number, sizeof number, "%d", inherited);
@@ -314,7 +252,7 @@ static void a_descriptor_passes_memory_on(void)
     int status = end_child(&other);
     CHECK(exited(status, 0), "the other process ended with %#x", status);
     close(inherited);
-    CHECK(wrong_words(memory, 9, 4) == 0, "%u words are wrong", wrong_words(memory, 9, 4));
+    CHECK(wrong_words(memory, WORDS, 9, 4) == 0, "%u words are wrong", wrong_words(memory, WORDS, 9, 4));
     /* An imported handle says what it is of. */
     hsa_amd_vmem_alloc_handle_t imported = { 0 };
     hsa_amd_memory_pool_t pool = { 0 };
@@ -327,7 +265,7 @@ static void a_descriptor_passes_memory_on(void)
     size_t size = 0;
     uint32_t *buffer = NULL;
     CHECK_OK(hsa_amd_interop_map_buffer(1, &gpu->handle, descriptor, 0, &size, (void **)&buffer, NULL, NULL));
-    CHECK(size == BYTES && wrong_words(buffer, 9, 4) == 0, "%zu bytes", size);
+    CHECK(size == BYTES && wrong_words(buffer, WORDS, 9, 4) == 0, "%zu bytes", size);
     CHECK_OK(hsa_amd_interop_unmap_buffer(buffer));
     close(descriptor);
     uint64_t offset = 1;

@@ -1,14 +1,13 @@
-//! The tables as a whole: layout, manifest, and what every function does without a runtime or without arguments.
+//! The tables as a whole: layout, and what every function does without a runtime or without arguments.
 
 use crate::support::{at, extension, program};
-use hansa_amd::AmdPlugin;
 #[allow(
     clippy::wildcard_imports,
     reason = "the rows of the tables name nearly every type of the interface"
 )]
 use hansa_plugin_api::hsa::*;
 use hansa_plugin_api::hsa::{api, hsa_status_t, AmdExtTable, AMD_EXT_TABLE_VERSION};
-use hansa_plugin_api::{Plugin, TableSlot};
+use hansa_plugin_api::TableSlot;
 
 /// A function's answer as a number.
 trait Answer {
@@ -92,39 +91,6 @@ fn the_tables_are_those_of_interface_1_34_and_loader_1_04() {
         (pc_sampling.slot, pc_sampling.id, pc_sampling.bytes),
         (TableSlot::PC_SAMPLING, 0x203, 72)
     );
-}
-
-#[test]
-fn the_manifest_beside_the_crate_says_what_the_plugin_says() {
-    let facts = AmdPlugin::FACTS;
-    let name = format!("{:02}-{}.toml", facts.policy.priority, facts.id);
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-    let text = std::fs::read_to_string(path).expect("the manifest is committed under its conventional name");
-    let manifest: toml::Table = text.parse().expect("the manifest is TOML");
-    let interface = format!("{}.{}", facts.interface.major, facts.interface.minor);
-    let expected = toml::toml! {
-        format = (i64::from(hansa_plugin_api::manifest::FORMAT))
-        id = (facts.id)
-        kind = (facts.kind.name())
-        version = (facts.version)
-        library = "libhansa_amd_plugin.so"
-        target = (facts.target)
-        interface = (interface)
-
-        [claims]
-        always = (facts.claims.always)
-        pci = []
-        nodes = []
-        modules = []
-
-        [policy]
-        priority = (i64::from(facts.policy.priority))
-        default = (facts.policy.default.name())
-        software = (facts.policy.software)
-        critical = (facts.policy.critical)
-        conflicts = []
-    };
-    assert_eq!(manifest, expected);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Data and number format are one number; the width is split over two words; rows always begin at multiples of 256
 //! bytes, and only 10.3 and later can have another pitch, without layers and slices.
 
-use super::Chip;
+use super::{low, Chip};
 use crate::descriptor::Surface;
 use crate::format::{Format, Number};
 use crate::geometry::has_slices;
@@ -45,11 +45,6 @@ fn number(chip: Chip, format: &Format) -> u32 {
     row.map_or(0, |(_, numbers)| numbers[generation][kind])
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the low word is what is wanted")]
-const fn low(value: u64) -> u32 {
-    value as u32
-}
-
 /// The words of a texture; `None` for a pitch that the hardware would not use.
 pub(super) fn texture(chip: Chip, surface: &Surface<'_>) -> Option<[u32; 8]> {
     let extent = surface.extent;
@@ -57,19 +52,20 @@ pub(super) fn texture(chip: Chip, surface: &Surface<'_>) -> Option<[u32; 8]> {
     let least = (u64::from(extent.width) * surface.format.bytes()).next_multiple_of(crate::layout::ALIGNMENT);
     let has_pitch = chip != Chip::Gfx10 && !layers;
     let pitch = surface.pitch();
-    if if has_pitch {
-        pitch > 1 << 14
+    let fits = if has_pitch {
+        pitch <= 1 << 14
     } else {
-        surface.layout.row != least
-    } {
+        surface.layout.row == least
+    };
+    if !fits {
         return None;
     }
     let width = extent.width - 1;
     let level = if chip == Chip::Gfx11 { 0 } else { RESOURCE_LEVEL };
-    let depth = match (layers, has_pitch) {
-        (true, _) => extent.slices - 1,
-        (false, true) => low(pitch - 1),
-        (false, false) => 0,
+    let depth = if has_pitch {
+        low(pitch - 1)
+    } else {
+        extent.slices - 1
     };
     Some([
         low(surface.address >> 8),

@@ -4,10 +4,10 @@
 //! height less 1; selects and geometry; last slice or layer, and pitch less 1 in elements. A buffer: address,
 //! element size as stride, number of elements, selects and formats.
 
+use super::low;
 use crate::descriptor::Surface;
 use crate::format::{Format, Number};
-use crate::geometry::has_slices;
-use hansa_plugin_api::hsa::hsa_ext_image_geometry_t as Geometry;
+use crate::geometry::has_rows;
 
 /// Numbers of the data formats, by the bits of their components from the lowest.
 const DATA_FORMATS: [([u8; 4], u32); 14] = [
@@ -42,11 +42,6 @@ fn formats(format: &Format) -> (u32, u32) {
     (data.map_or(0, |(_, data)| *data), number)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the low word is what is wanted")]
-const fn low(value: u64) -> u32 {
-    value as u32
-}
-
 /// The words of a texture; `None` for a pitch that does not fit.
 pub(super) fn texture(surface: &Surface<'_>) -> Option<[u32; 8]> {
     let (data, number) = formats(surface.format);
@@ -56,22 +51,17 @@ pub(super) fn texture(surface: &Surface<'_>) -> Option<[u32; 8]> {
         return None;
     }
     // One-dimensional images show the height less 1 that the program gave, which hardware does not look at.
-    let height = if crate::geometry::has_rows(extent.geometry) {
+    let height = if has_rows(extent.geometry) {
         extent.height
     } else {
         extent.given_height
-    };
-    let slices = if has_slices(extent.geometry) || extent.geometry == Geometry::GEOMETRY_1DA {
-        extent.slices - 1
-    } else {
-        0
     };
     Some([
         low(surface.address >> 8),
         low(surface.address >> 40) & 0xff | data << 20 | number << 26,
         extent.width.wrapping_sub(1) & 0x3fff | (height.wrapping_sub(1) & 0x3fff) << 14,
         surface.format.select_bits() | surface.kind() << 28,
-        slices & 0x1fff | low(pitch - 1) << 13 | surface.border_swizzle() << 29,
+        (extent.slices - 1) & 0x1fff | low(pitch - 1) << 13 | surface.border_swizzle() << 29,
         0,
         0,
         0,

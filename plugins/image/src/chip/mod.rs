@@ -55,5 +55,10 @@ impl Chip {
     }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "the low word is what is wanted")]
+const fn low(value: u64) -> u32 {
+    value as u32
+}
+
 #[cfg(test)]
 mod tests;

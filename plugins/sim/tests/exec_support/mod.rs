@@ -10,6 +10,8 @@
     reason = "Every test binary uses its own part of this; the host has 64 bits"
 )]
 
+pub mod image;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Command;

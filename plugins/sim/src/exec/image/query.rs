@@ -1,8 +1,7 @@
 //! Queries: sizes, and the level of detail that a sample would have.
 
 use super::operands::{Address, Operands};
-use super::sample::level_of_detail;
-use super::sampler::Sampler;
+use super::sample::{bounded, held, level_of_detail};
 use super::texture::{Resource, Shape};
 use super::{bits, deliver, lanes_of, resource};
 use crate::exec::op::{Flow, Op};
@@ -31,7 +30,7 @@ pub(super) fn size(wave: &mut Wave, op: &Op) -> Flow {
     Flow::Next
 }
 
-/// `image_get_lod`: the level of detail held in the image's levels, and as it is.
+/// `image_get_lod`: the level of detail that a sample takes, and as it is.
 pub(super) fn lod(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
     let mut results = [[0; 4]; 64];
@@ -42,18 +41,11 @@ pub(super) fn lod(wave: &mut Wave, op: &Op) -> Flow {
             for lane in lanes_of(lanes) {
                 let address = Address::new(wave, op, lane, &texture);
                 let raw = level_of_detail(wave, op, lane, &texture, &sampler, &address);
-                let held = clamped(&sampler, raw, texture.levels());
+                let held = held(&texture, bounded(&texture, &sampler, raw));
                 results[lane][..2].copy_from_slice(&[held.to_bits(), raw.to_bits()]);
             }
         }
     }
     deliver(wave, op, lanes, op.x & bits::DMASK, false, &results);
     Flow::Next
-}
-
-/// A level of detail within the sampler's bounds and the image's levels.
-fn clamped(sampler: &Sampler, lod: f32, levels: u32) -> f32 {
-    lod.max(sampler.lod[0])
-        .min(sampler.lod[1])
-        .clamp(0.0, levels.saturating_sub(1) as f32)
 }

@@ -104,6 +104,17 @@ pub(super) fn level_of_detail(
     }
 }
 
+/// A level of detail within the bounds of the sampler and above the image's least one.
+pub(super) fn bounded(texture: &Texture, sampler: &Sampler, lod: f32) -> f32 {
+    let [least, most] = sampler.lod;
+    lod.max(least).min(most).max(texture.min_lod)
+}
+
+/// A level of detail within the image's levels.
+pub(super) fn held(texture: &Texture, lod: f32) -> f32 {
+    lod.clamp(0.0, texture.levels().saturating_sub(1) as f32)
+}
+
 /// One lane's sample.
 struct Sample<'a> {
     texture: &'a Texture,
@@ -115,15 +126,13 @@ struct Sample<'a> {
 impl Sample<'_> {
     /// The blended channels.
     fn filtered(&self, wave: &mut Wave, lod: f32) -> Result<[u32; 4], Flow> {
-        let [least, most] = self.sampler.lod;
-        let lod = lod.max(least).min(most).max(self.texture.min_lod);
-        let last = self.texture.levels().saturating_sub(1);
+        let lod = bounded(self.texture, self.sampler, lod);
         let linear = if self.texture.number.is_integer() {
             [false; 3]
         } else {
             self.sampler.linear(lod)
         };
-        let held = lod.clamp(0.0, last as f32);
+        let held = held(self.texture, lod);
         match self.sampler.levels {
             Levels::First => self.level(wave, 0, linear),
             Levels::Nearest => self.level(wave, held.round_ties_even() as u32, linear),
@@ -134,7 +143,7 @@ impl Sample<'_> {
                 if weight == 0.0 || self.texture.number.is_integer() {
                     return Ok(here);
                 }
-                let next = self.level(wave, (first as u32 + 1).min(last), linear)?;
+                let next = self.level(wave, held.ceil() as u32, linear)?;
                 Ok(std::array::from_fn(|i| {
                     blend(
                         Blend::Average,
@@ -254,10 +263,9 @@ impl Sample<'_> {
     /// One channel of the four elements that would be blended: from the lower left one, as a plane is drawn with its
     /// first row at the top, against the clock.
     fn gather(&self, wave: &mut Wave, op: &Op, lod: f32) -> Result<[u32; 4], Flow> {
-        let last = self.texture.levels().saturating_sub(1) as f32;
         let level = match self.sampler.levels {
             Levels::First => 0,
-            _ => lod.clamp(0.0, last).round_ties_even() as u32,
+            _ => held(self.texture, bounded(self.texture, self.sampler, lod)).round_ties_even() as u32,
         };
         let [x, y, z] = self.taps(level, [true, true, false]);
         let channel = (op.x & bits::DMASK).trailing_zeros() as usize & 3;

@@ -1,0 +1,15 @@
+//! What plugins share whose C functions programs call: an extension is made of tables of such functions.
+//!
+//! - [`outcome`]: why a function does not succeed, and the status that the program gets;
+//! - [`serving`]: which extension a function belongs to, since C functions have no object;
+//! - [`call`]: the arguments, which are the only pointers of the program that are read and written;
+//! - [`entry`]: the way into a function, [`entries!`] and [`evaluate`](entry::evaluate);
+//! - [`table`]: the description of a table for the runtime.
+//!
+//! It is no part of the contract: a plugin that does all this in another way works as well.
+
+pub mod call;
+pub mod entry;
+pub mod outcome;
+pub mod serving;
+pub mod table;
