@@ -8,7 +8,7 @@ use crate::topology::HostNode;
 use hansa_plugin_api::{AgentCaps, CacheDescription, NodeDescription, NodeKind};
 
 /// A reference to a driver's node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceRef {
     /// Index of the driver.
     pub driver: usize,

@@ -24,6 +24,7 @@ pub mod signal;
 pub mod status;
 pub mod topology;
 pub mod trace;
+mod words;
 
 pub use error::{Error, Result};
 pub use runtime::{current, initialized, Runtime};

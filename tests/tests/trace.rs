@@ -243,3 +243,15 @@ fn a_tool_and_a_trace_go_together() {
         );
     }
 }
+
+/// A trace puts handlers between the program and its queues; they are as many as without it.
+#[test]
+fn an_agent_has_no_more_queues_than_it_says() {
+    if !ready() {
+        return;
+    }
+    let file = file("queues.json");
+    let mut command = traced("bad_input", &[], &format!("perfetto:{}", file.display()));
+    command.env("HSA_MAX_QUEUES", "8");
+    run(command);
+}

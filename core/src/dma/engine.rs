@@ -5,8 +5,11 @@
 //! packets and announces that like any other change of a signal.
 
 use super::packets::{Builder, COPY_WORDS};
+use super::{fill_word, rows};
+use crate::agent::DeviceRef;
 use crate::error::{Error, Result};
-use crate::memory::host::{page_bytes, whole_pages, HostOptions, Pages};
+use crate::memory::host::page_bytes;
+use crate::memory::shown::ShownPages;
 use crate::runtime::Runtime;
 use crate::signal::block::flag;
 use crate::signal::{hardware, pool, wait, Block, Condition};
@@ -28,26 +31,17 @@ const LOOK: u64 = 100_000_000;
 /// A queue of a copy engine.
 #[derive(Debug)]
 pub(super) struct Engine {
-    driver: usize,
-    /// The driver's node.
-    pub(super) node: u32,
+    pub(super) device: DeviceRef,
     builder: Builder,
-    ring: Pages,
-    indices: Pages,
-    registrations: Vec<(usize, api::MemoryHandle)>,
+    ring: ShownPages,
+    indices: ShownPages,
     queue: api::QueueInfo,
     /// Bytes written to the ring.
     written: Mutex<u64>,
     /// Host memory that the device sees, for what it does not see; made at the first use.
-    between: Mutex<Option<Between>>,
+    between: Mutex<Option<ShownPages>>,
     /// The device reported an error: what is under way may never end.
     failed: AtomicBool,
-}
-
-#[derive(Debug)]
-struct Between {
-    pages: Pages,
-    registrations: Vec<(usize, api::MemoryHandle)>,
 }
 
 fn pointer(address: usize) -> *mut u8 {
@@ -58,86 +52,61 @@ fn size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Pages that the devices of a driver see.
-fn shown(runtime: &Runtime, driver: usize, bytes: usize) -> Result<(Pages, Vec<(usize, api::MemoryHandle)>)> {
-    let bytes = whole_pages(bytes).ok_or(Error::OutOfResources("memory for copies"))?;
-    let pages = Pages::map(bytes, page_bytes(), HostOptions::default())?;
-    match runtime.register_with(&[driver], pages.address as u64, pages.bytes as u64) {
-        Ok(registrations) => Ok((pages, registrations)),
-        Err(error) => {
-            // SAFETY: nobody was told of them.
-            unsafe { pages.unmap() };
-            Err(error)
-        }
-    }
-}
-
-fn hide(runtime: &Runtime, pages: Pages, registrations: &[(usize, api::MemoryHandle)]) {
-    runtime.deregister(registrations);
-    // SAFETY: the device does not see them any more, and their owner is done with them.
-    unsafe { pages.unmap() };
-}
-
 impl Engine {
-    /// Makes a queue on an engine of a node.
-    pub(super) fn create(runtime: &Runtime, driver: usize, node: u32) -> Result<Self> {
+    /// Makes a queue on an engine of a device.
+    pub(super) fn create(runtime: &Runtime, device: DeviceRef) -> Result<Self> {
+        let DeviceRef { driver, node } = device;
         let object = &runtime.drivers[driver].object;
         let builder = Builder::new(&object.engines(node)?)
             .ok_or(Error::NotSupported("packets of this device's copy engines"))?;
-        let (ring, mut registrations) = shown(runtime, driver, size(RING_BYTES))?;
-        let (indices, more) = match shown(runtime, driver, page_bytes()) {
-            Ok(made) => made,
-            Err(error) => {
-                hide(runtime, ring, &registrations);
-                return Err(error);
-            }
-        };
-        registrations.extend(more);
-        let made = object.create_queue(&api::QueueRequest {
-            node,
-            kind: api::QueueKind::DMA,
-            priority: api::QueuePriority::MAXIMUM,
-            engine: u32::MAX,
-            ring_address: ring.address as u64,
-            ring_bytes: RING_BYTES,
-            descriptor_address: 0,
-            write_index_address: indices.address as u64,
-            read_index_address: (indices.address + READ_INDEX) as u64,
-            exception_address: 0,
-            event: 0,
-            percent: 100,
-        });
-        match made {
-            Ok(queue) => Ok(Self {
-                driver,
+        let ring = ShownPages::new(runtime, driver, size(RING_BYTES))?;
+        let indices = ShownPages::new(runtime, driver, page_bytes()).inspect_err(|_| {
+            // SAFETY: nobody was told of them.
+            unsafe { ring.take_back(runtime) };
+        })?;
+        let queue = object
+            .create_queue(&api::QueueRequest {
                 node,
-                builder,
-                ring,
-                indices,
-                registrations,
-                queue,
-                written: Mutex::new(0),
-                between: Mutex::new(None),
-                failed: AtomicBool::new(false),
-            }),
-            Err(error) => {
-                hide(runtime, indices, &registrations);
-                hide(runtime, ring, &[]);
-                Err(error.into())
-            }
-        }
+                kind: api::QueueKind::DMA,
+                priority: api::QueuePriority::MAXIMUM,
+                engine: u32::MAX,
+                ring_address: ring.address as u64,
+                ring_bytes: RING_BYTES,
+                descriptor_address: 0,
+                write_index_address: indices.address as u64,
+                read_index_address: (indices.address + READ_INDEX) as u64,
+                exception_address: 0,
+                event: 0,
+                percent: 100,
+            })
+            .inspect_err(|_| {
+                for pages in [&indices, &ring] {
+                    // SAFETY: there is no queue that would use them.
+                    unsafe { pages.take_back(runtime) };
+                }
+            })?;
+        Ok(Self {
+            device,
+            builder,
+            ring,
+            indices,
+            queue,
+            written: Mutex::new(0),
+            between: Mutex::new(None),
+            failed: AtomicBool::new(false),
+        })
     }
 
     /// Takes the queue down. Nobody copies with it any more.
     pub(super) fn destroy(&self, runtime: &Runtime) {
         // A driver that cannot destroy a queue has lost its device; there is nothing else to undo with it.
-        let _ = runtime.drivers[self.driver]
+        let _ = runtime.drivers[self.device.driver]
             .object
             .destroy_queue(self.queue.queue);
-        hide(runtime, self.indices, &self.registrations);
-        hide(runtime, self.ring, &[]);
-        if let Some(between) = self.between.lock().take() {
-            hide(runtime, between.pages, &between.registrations);
+        let between = self.between.lock().take();
+        for pages in [&self.indices, &self.ring].into_iter().chain(&between) {
+            // SAFETY: the queue that used them is gone, and nobody copies.
+            unsafe { pages.take_back(runtime) };
         }
     }
 
@@ -163,33 +132,17 @@ impl Engine {
     /// [`Error::Failed`] when the device reported an error meanwhile.
     pub(super) fn run(&self, request: &api::CopyRequest) -> Result<()> {
         let mut words = Vec::new();
-        for slice in 0..request.slices {
-            for row in 0..request.rows {
-                let at = |base: u64, slice_pitch: u64, row_pitch: u64| {
-                    base.wrapping_add(slice * slice_pitch)
-                        .wrapping_add(row * row_pitch)
-                };
-                let to = at(
-                    request.destination,
-                    request.destination_slice_pitch,
-                    request.destination_row_pitch,
-                );
-                if request.flags.contains(api::CopyFlags::FILL) {
-                    let value = u32::try_from(request.source & u64::from(u32::MAX)).unwrap_or(0);
-                    self.builder.fill(&mut words, to, value, request.row_bytes);
-                } else {
-                    let from = at(
-                        request.source,
-                        request.source_slice_pitch,
-                        request.source_row_pitch,
-                    );
-                    self.builder.copy(&mut words, to, from, request.row_bytes);
-                }
-                while words.len() >= BATCH_WORDS {
-                    let rest = words.split_off(BATCH_WORDS);
-                    self.batch(&words)?;
-                    words = rest;
-                }
+        for (to, from) in rows(request) {
+            if request.flags.contains(api::CopyFlags::FILL) {
+                self.builder
+                    .fill(&mut words, to, fill_word(request), request.row_bytes);
+            } else {
+                self.builder.copy(&mut words, to, from, request.row_bytes);
+            }
+            while words.len() >= BATCH_WORDS {
+                let rest = words.split_off(BATCH_WORDS);
+                self.batch(&words)?;
+                words = rest;
             }
         }
         if words.is_empty() {
@@ -289,7 +242,12 @@ impl Engine {
                 std::ptr::copy_nonoverlapping(pointer(size(source + done)), pointer(buffer), size(part));
             }
             let there = destination + done;
-            self.run(&api::CopyRequest::linear(self.node, there, buffer as u64, part))
+            self.run(&api::CopyRequest::linear(
+                self.device.node,
+                there,
+                buffer as u64,
+                part,
+            ))
         })
     }
 
@@ -307,7 +265,12 @@ impl Engine {
     ) -> Result<()> {
         self.by_parts(runtime, bytes, |buffer, done, part| {
             let there = source + done;
-            self.run(&api::CopyRequest::linear(self.node, buffer as u64, there, part))?;
+            self.run(&api::CopyRequest::linear(
+                self.device.node,
+                buffer as u64,
+                there,
+                part,
+            ))?;
             // SAFETY: the caller vouches for the destination; the buffer has a part.
             unsafe {
                 std::ptr::copy_nonoverlapping(pointer(buffer), pointer(size(destination + done)), size(part));
@@ -324,11 +287,10 @@ impl Engine {
     ) -> Result<()> {
         let mut between = self.between.lock();
         let buffer = match &*between {
-            Some(between) => between.pages.address,
+            Some(between) => between.address,
             None => {
-                let (pages, registrations) = shown(runtime, self.driver, size(BETWEEN_BYTES))?;
-                let made = between.insert(Between { pages, registrations });
-                made.pages.address
+                let made = ShownPages::new(runtime, self.device.driver, size(BETWEEN_BYTES))?;
+                between.insert(made).address
             }
         };
         let mut done = 0;

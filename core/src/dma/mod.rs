@@ -7,6 +7,7 @@ mod engine;
 mod packets;
 mod route;
 
+use crate::agent::DeviceRef;
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::log::{self, Topic};
@@ -14,6 +15,7 @@ use crate::memory::AllocationKind;
 use crate::runtime::Runtime;
 use crate::signal::{pool, wait, Block};
 use crate::trace;
+use crate::words::halves;
 use hansa_plugin_api as api;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -39,11 +41,48 @@ pub struct Copy {
 
 impl Copy {
     fn bytes(&self) -> u64 {
-        self.request
-            .row_bytes
-            .saturating_mul(self.request.rows)
-            .saturating_mul(self.request.slices)
+        bytes_of(&self.request)
     }
+}
+
+fn bytes_of(request: &api::CopyRequest) -> u64 {
+    request
+        .row_bytes
+        .saturating_mul(request.rows)
+        .saturating_mul(request.slices)
+}
+
+/// Destination and source of each row; the source of a fill is its value.
+fn rows(request: &api::CopyRequest) -> impl Iterator<Item = (u64, u64)> + '_ {
+    let at = |base: u64, (slice, slice_pitch): (u64, u64), (row, row_pitch): (u64, u64)| {
+        base.wrapping_add(slice.wrapping_mul(slice_pitch))
+            .wrapping_add(row.wrapping_mul(row_pitch))
+    };
+    let fills = request.flags.contains(api::CopyFlags::FILL);
+    (0..request.slices).flat_map(move |slice| {
+        (0..request.rows).map(move |row| {
+            let destination = at(
+                request.destination,
+                (slice, request.destination_slice_pitch),
+                (row, request.destination_row_pitch),
+            );
+            let source = if fills {
+                request.source
+            } else {
+                at(
+                    request.source,
+                    (slice, request.source_slice_pitch),
+                    (row, request.source_row_pitch),
+                )
+            };
+            (destination, source)
+        })
+    })
+}
+
+/// The word that a fill writes.
+fn fill_word(request: &api::CopyRequest) -> u32 {
+    halves(request.source)[0]
 }
 
 #[derive(Debug)]
@@ -134,8 +173,8 @@ impl Dma {
     }
 
     /// A device reported an error: copies of its engines that are under way may never end.
-    pub(crate) fn fail(&self, driver: usize, node: u32) {
-        self.engines.fail(driver, node);
+    pub(crate) fn fail(&self, device: DeviceRef) {
+        self.engines.fail(device);
     }
 
     /// Stops the threads and takes the engines down; copies that wait are dropped.
@@ -216,21 +255,6 @@ fn run(runtime: &Arc<Runtime>, job: &Job) {
 }
 
 impl Runtime {
-    /// The device that copies between two agents, if one takes part.
-    fn copier(&self, copy: &Copy) -> Option<(usize, u32)> {
-        [copy.source_agent, copy.destination_agent]
-            .into_iter()
-            .filter_map(|agent| self.agents[agent].device())
-            .map(|device| device.reference)
-            .find(|place| {
-                self.drivers[place.driver]
-                    .description
-                    .groups
-                    .contains(api::DriverGroups::COPY)
-            })
-            .map(|place| (place.driver, place.node))
-    }
-
     /// Copies now.
     ///
     /// # Errors
@@ -266,7 +290,7 @@ impl Runtime {
     }
 
     fn copy_untraced(&self, copy: &Copy) -> Result<()> {
-        if let Some((driver, node)) = self.copier(copy) {
+        if let Some(DeviceRef { driver, node }) = self.copier(copy, api::DriverGroups::COPY) {
             let request = api::CopyRequest { node, ..copy.request };
             self.drivers[driver].object.copy(&request)?;
             return Ok(());
@@ -393,10 +417,7 @@ impl Runtime {
 /// Tells the trace of a copy or fill.
 fn report(request: &api::CopyRequest, start: u64, from: String, to: String) {
     let fill = request.flags.contains(api::CopyFlags::FILL);
-    let bytes = request
-        .row_bytes
-        .saturating_mul(request.rows)
-        .saturating_mul(request.slices);
+    let bytes = bytes_of(request);
     let details = [
         ("bytes", bytes.to_string()),
         ("from", from),
@@ -415,32 +436,45 @@ fn pointer(address: u64) -> *mut u8 {
 /// Copies or fills on the host; the program vouches for the addresses, as with `memcpy`.
 fn host_copy(request: &api::CopyRequest) {
     let bytes = usize::try_from(request.row_bytes).unwrap_or(0);
-    for slice in 0..request.slices {
-        for row in 0..request.rows {
-            let at = |base: u64, slice_pitch: u64, row_pitch: u64| {
-                pointer(base + slice * slice_pitch + row * row_pitch)
-            };
-            let destination = at(
-                request.destination,
-                request.destination_slice_pitch,
-                request.destination_row_pitch,
-            );
-            if request.flags.contains(api::CopyFlags::FILL) {
-                let word = u32::try_from(request.source & u64::from(u32::MAX)).unwrap_or(0);
-                // SAFETY: the program says that the range is its memory.
-                let range = unsafe { std::slice::from_raw_parts_mut(destination, bytes & !3) };
-                for place in range.chunks_exact_mut(4) {
-                    place.copy_from_slice(&word.to_ne_bytes());
-                }
-            } else {
-                let source = at(
-                    request.source,
-                    request.source_slice_pitch,
-                    request.source_row_pitch,
-                );
-                // SAFETY: the program says that both ranges are its memory; they may overlap.
-                unsafe { std::ptr::copy(source, destination, bytes) };
+    for (destination, source) in rows(request) {
+        if request.flags.contains(api::CopyFlags::FILL) {
+            // SAFETY: the program says that the range is its memory.
+            let range = unsafe { std::slice::from_raw_parts_mut(pointer(destination), bytes & !3) };
+            for place in range.chunks_exact_mut(4) {
+                place.copy_from_slice(&fill_word(request).to_ne_bytes());
             }
+        } else {
+            // SAFETY: the program says that both ranges are its memory; they may overlap.
+            unsafe { std::ptr::copy(pointer(source), pointer(destination), bytes) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_copy_have_two_pitches_and_of_a_fill_one_value() {
+        let copy = api::CopyRequest {
+            rows: 2,
+            slices: 2,
+            destination_row_pitch: 0x10,
+            destination_slice_pitch: 0x100,
+            source_row_pitch: 0x20,
+            source_slice_pitch: 0x200,
+            ..api::CopyRequest::linear(0, 0x1000, 0x8000, 8)
+        };
+        assert!(rows(&copy).eq([
+            (0x1000, 0x8000),
+            (0x1010, 0x8020),
+            (0x1100, 0x8200),
+            (0x1110, 0x8220)
+        ]));
+        let fill = api::CopyRequest {
+            flags: api::CopyFlags::FILL,
+            ..copy
+        };
+        assert!(rows(&fill).eq([0x1000, 0x1010, 0x1100, 0x1110].map(|to| (to, 0x8000))));
     }
 }

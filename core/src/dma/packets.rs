@@ -5,6 +5,7 @@
 //! what they mean. From SDMA 5 on the engine does not see the caches of the compute units, so copies begin and end with a
 //! packet that writes caches back and drops what is stale; the words that announce the end go around the caches.
 
+use crate::words::halves;
 use hansa_plugin_api as api;
 
 mod op {
@@ -40,11 +41,6 @@ pub(super) const COPY_WORDS: usize = 7;
 pub(super) struct Builder {
     has_cache_packet: bool,
     most_bytes: u64,
-}
-
-const fn halves(value: u64) -> [u32; 2] {
-    let [a, b, c, d, e, f, g, h] = value.to_le_bytes();
-    [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]
 }
 
 fn count(bytes: u64) -> u32 {

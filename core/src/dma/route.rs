@@ -6,7 +6,8 @@
 //! a buffer in between.
 
 use super::engine::Engine;
-use super::Copy;
+use super::{rows, Copy};
+use crate::agent::DeviceRef;
 use crate::error::{Error, Result};
 use crate::memory::AllocationKind;
 use crate::runtime::Runtime;
@@ -30,35 +31,32 @@ enum Direction {
 /// The engines that were used so far.
 #[derive(Debug, Default)]
 pub(super) struct Engines {
-    by_place: Mutex<HashMap<(usize, u32, Direction), Arc<Engine>>>,
+    by_place: Mutex<HashMap<(DeviceRef, Direction), Arc<Engine>>>,
     /// Engines whose device reported an error; somebody may still look at them.
     failed: Mutex<Vec<Arc<Engine>>>,
 }
 
 impl Engines {
-    fn get(&self, runtime: &Runtime, device: Place, direction: Direction) -> Result<Arc<Engine>> {
-        let key = (device.driver, device.node, direction);
+    fn get(&self, runtime: &Runtime, device: DeviceRef, direction: Direction) -> Result<Arc<Engine>> {
+        let key = (device, direction);
         let mut by_place = self.by_place.lock();
         if let Some(engine) = by_place.get(&key) {
             if !engine.has_failed() {
                 return Ok(Arc::clone(engine));
             }
         }
-        let engine = Arc::new(Engine::create(runtime, device.driver, device.node)?);
+        let engine = Arc::new(Engine::create(runtime, device)?);
         let old = by_place.insert(key, Arc::clone(&engine));
         self.failed.lock().extend(old);
         Ok(engine)
     }
 
     /// A device reported an error.
-    pub(super) fn fail(&self, driver: usize, node: u32) {
-        for (_, engine) in self
-            .by_place
-            .lock()
-            .iter()
-            .filter(|(key, _)| (key.0, key.1) == (driver, node))
-        {
-            engine.fail();
+    pub(super) fn fail(&self, device: DeviceRef) {
+        for ((of, _), engine) in &*self.by_place.lock() {
+            if *of == device {
+                engine.fail();
+            }
         }
     }
 
@@ -70,13 +68,6 @@ impl Engines {
             engine.destroy(runtime);
         }
     }
-}
-
-/// A device that has engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    driver: usize,
-    node: u32,
 }
 
 /// What one end of a copy is.
@@ -105,34 +96,33 @@ impl Runtime {
         })
     }
 
-    /// The device with described engines among two agents, the one that is read first.
-    fn fed_device(&self, copy: &Copy) -> Option<Place> {
-        [copy.source_agent, copy.destination_agent]
-            .into_iter()
-            .find_map(|agent| self.fed(agent))
-    }
-
-    fn fed(&self, agent: usize) -> Option<Place> {
-        let place = self.agents[agent].device()?.reference;
-        self.drivers[place.driver]
+    /// An agent's device, if its driver has these groups.
+    pub(crate) fn device_with(&self, agent: usize, groups: api::DriverGroups) -> Option<DeviceRef> {
+        let device = self.agents[agent].device()?.reference;
+        self.drivers[device.driver]
             .description
             .groups
-            .contains(api::DriverGroups::DMA_ENGINES)
-            .then_some(Place {
-                driver: place.driver,
-                node: place.node,
-            })
+            .contains(groups)
+            .then_some(device)
+    }
+
+    /// The device whose driver has a group among the two of a copy; the one that is read first.
+    pub(super) fn copier(&self, copy: &Copy, group: api::DriverGroups) -> Option<DeviceRef> {
+        [copy.source_agent, copy.destination_agent]
+            .into_iter()
+            .find_map(|agent| self.device_with(agent, group))
     }
 
     /// Whether somebody besides the host can write an agent's memory.
     pub(crate) fn has_copier(&self, agent: usize) -> bool {
-        self.fed(agent).is_some()
-            || self.agents[agent].device().is_some_and(|device| {
-                self.drivers[device.reference.driver]
-                    .description
-                    .groups
-                    .contains(api::DriverGroups::COPY)
-            })
+        [api::DriverGroups::DMA_ENGINES, api::DriverGroups::COPY]
+            .into_iter()
+            .any(|group| self.device_with(agent, group).is_some())
+    }
+
+    /// Whether the configuration wants no copies by engines where the host can copy.
+    fn has_engines_off(&self) -> bool {
+        self.config.settings.runtime.enable_sdma.value == Some(false)
     }
 
     /// Copies by an engine or by the host.
@@ -154,8 +144,7 @@ impl Runtime {
             (true, _) => copy.bytes() <= HOST_READS,
             (false, true) => from == End::Pageable || copy.bytes() <= HOST_WRITES,
         };
-        let engines_off = self.config.settings.runtime.enable_sdma.value == Some(false);
-        if host_can && (host_should || engines_off) {
+        if host_can && (host_should || self.has_engines_off()) {
             self.copy_over_bus(copy, reads_device, writes_device);
             return Ok(());
         }
@@ -164,7 +153,7 @@ impl Runtime {
         } else {
             Direction::ToDevice
         };
-        let device = self.fed_device(copy);
+        let device = self.copier(copy, api::DriverGroups::DMA_ENGINES);
         let engine = device.map_or(
             Err(Error::NotSupported("copies of memory the host does not see")),
             |d| self.dma.engines.get(self, d, direction),
@@ -184,15 +173,16 @@ impl Runtime {
         if from != End::Pageable && to != End::Pageable {
             return engine.run(request);
         }
-        each_row(request, |to_address, from_address, bytes| {
+        for (destination, source) in rows(request) {
             if from == End::Pageable {
                 // SAFETY: the program says that the range is its memory.
-                unsafe { engine.upload(self, to_address, from_address, bytes) }
+                unsafe { engine.upload(self, destination, source, request.row_bytes) }?;
             } else {
                 // SAFETY: as above.
-                unsafe { engine.download(self, to_address, from_address, bytes) }
+                unsafe { engine.download(self, destination, source, request.row_bytes) }?;
             }
-        })
+        }
+        Ok(())
     }
 
     /// Copies on the host, and empties the buffers of devices between their memory and the bus.
@@ -231,8 +221,10 @@ impl Runtime {
     /// What the driver says.
     pub(crate) fn write_code(&self, agent: usize, destination: u64, bytes: &[u8]) -> Result<()> {
         let source = bytes.as_ptr().expose_provenance() as u64;
-        let off = self.config.settings.runtime.enable_sdma.value == Some(false);
-        if let Some(device) = self.fed(agent).filter(|_| !off && !bytes.is_empty()) {
+        let device = self
+            .device_with(agent, api::DriverGroups::DMA_ENGINES)
+            .filter(|_| !self.has_engines_off() && !bytes.is_empty());
+        if let Some(device) = device {
             if let Ok(engine) = self.dma.engines.get(self, device, Direction::ToDevice) {
                 // SAFETY: the slice can be read.
                 return unsafe { engine.upload(self, destination, source, bytes.len() as u64) };
@@ -252,10 +244,10 @@ impl Runtime {
         let owner = self.agents[self.regions[allocation.region].agent]
             .device()
             .map(|device| device.reference.node);
-        if owner == Some(engine.node) {
+        if owner == Some(engine.device.node) {
             return Ok(());
         }
-        let nodes = [engine.node];
+        let nodes = [engine.device.node];
         Ok(self.drivers[driver].object.map(&api::MapRequest {
             handle,
             nodes: api::RSlice::from_slice(&nodes),
@@ -263,23 +255,4 @@ impl Runtime {
             reserved: 0,
         })?)
     }
-}
-
-/// Calls a function with destination, source and bytes of each row.
-fn each_row(request: &api::CopyRequest, mut copy: impl FnMut(u64, u64, u64) -> Result<()>) -> Result<()> {
-    if request.rows == 1 && request.slices == 1 {
-        return copy(request.destination, request.source, request.row_bytes);
-    }
-    for slice in 0..request.slices {
-        for row in 0..request.rows {
-            copy(
-                request.destination
-                    + slice * request.destination_slice_pitch
-                    + row * request.destination_row_pitch,
-                request.source + slice * request.source_slice_pitch + row * request.source_row_pitch,
-                request.row_bytes,
-            )?;
-        }
-    }
-    Ok(())
 }

@@ -3,6 +3,7 @@
 //! Both are read as bytes of an untrusted peer: every field is checked, and a field that does not fit makes the whole
 //! of it nothing.
 
+use crate::words::halves;
 use hansa_plugin_api as api;
 
 /// Begins every name and every answer.
@@ -29,11 +30,6 @@ pub struct Name {
     pub server: u64,
     /// What it is to be asked for.
     pub secret: u64,
-}
-
-const fn halves(value: u64) -> [u32; 2] {
-    let [a, b, c, d, e, f, g, h] = value.to_le_bytes();
-    [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]
 }
 
 const fn whole(low: u32, high: u32) -> u64 {

@@ -12,6 +12,7 @@ pub mod operations;
 mod overlap;
 pub mod region;
 pub mod registry;
+pub(crate) mod shown;
 pub mod svm;
 pub mod virtual_memory;
 

@@ -6,10 +6,12 @@
 
 use super::{Queue, QueueOptions, QueueType};
 use crate::error::{Error, Result};
-use crate::memory::host::{page_bytes, HostOptions, Pages};
+use crate::memory::host::page_bytes;
+use crate::memory::shown::ShownPages;
 use crate::runtime::Runtime;
 use crate::signal::block::flag;
 use crate::signal::{pool, wait, Condition};
+use crate::words::halves;
 use hansa_plugin_api as api;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -54,8 +56,7 @@ pub struct CodeCaches {
 struct Agent {
     queue: Arc<Queue>,
     /// Where the packet processor reads its own language.
-    buffer: Pages,
-    registrations: Vec<(usize, api::MemoryHandle)>,
+    buffer: ShownPages,
     words: u32,
     /// One at a time.
     using: Mutex<()>,
@@ -66,9 +67,8 @@ impl CodeCaches {
     pub(crate) fn stop(&self, runtime: &Runtime) {
         for (_, agent) in self.by_agent.lock().drain() {
             agent.queue.destroy(runtime);
-            runtime.deregister(&agent.registrations);
             // SAFETY: the queue that read it is gone.
-            unsafe { agent.buffer.unmap() };
+            unsafe { agent.buffer.take_back(runtime) };
         }
     }
 
@@ -92,16 +92,7 @@ impl Agent {
             .is_some_and(|isa| isa.processor().version[0] >= 10);
         let words: &[u32] = if newer { &GFX10 } else { &GFX9 };
         let driver = of.device().ok_or(Error::InvalidAgent)?.reference.driver;
-        let buffer = Pages::map(page_bytes(), page_bytes(), HostOptions::default())?;
-        let registrations = match runtime.register_with(&[driver], buffer.address as u64, buffer.bytes as u64)
-        {
-            Ok(registrations) => registrations,
-            Err(error) => {
-                // SAFETY: nobody was told of it.
-                unsafe { buffer.unmap() };
-                return Err(error);
-            }
-        };
+        let buffer = ShownPages::new(runtime, driver, page_bytes())?;
         // SAFETY: the page was just made and is this function's.
         unsafe {
             std::ptr::copy_nonoverlapping(
@@ -121,21 +112,16 @@ impl Agent {
                 priority: api::QueuePriority::NORMAL,
             },
         );
-        match queue {
-            Ok(queue) => Ok(Self {
-                queue,
-                buffer,
-                registrations,
-                words: u32::try_from(words.len()).unwrap_or(0),
-                using: Mutex::new(()),
-            }),
-            Err(error) => {
-                runtime.deregister(&registrations);
-                // SAFETY: no queue reads it.
-                unsafe { buffer.unmap() };
-                Err(error)
-            }
-        }
+        let queue = queue.inspect_err(|_| {
+            // SAFETY: no queue reads it.
+            unsafe { buffer.take_back(runtime) };
+        })?;
+        Ok(Self {
+            queue,
+            buffer,
+            words: u32::try_from(words.len()).unwrap_or(0),
+            using: Mutex::new(()),
+        })
     }
 
     fn invalidate(&self) -> Result<()> {
@@ -150,17 +136,16 @@ impl Agent {
             // SAFETY: a word of a packet of the queue's ring, which lives as long as the queue.
             unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(address)) }
         };
-        let low = |value: u64| u32::try_from(value & u64::from(u32::MAX)).unwrap_or(0);
-        let buffer = self.buffer.address as u64;
-        let handle = done.handle();
+        let buffer = halves(self.buffer.address as u64);
+        let handle = halves(done.handle());
         let words = [
             (1, INDIRECT_BUFFER),
-            (2, low(buffer)),
-            (3, low(buffer >> 32)),
+            (2, buffer[0]),
+            (3, buffer[1]),
             (4, self.words | VALID),
             (5, WORDS_LEFT),
-            (14, low(handle)),
-            (15, low(handle >> 32)),
+            (14, handle[0]),
+            (15, handle[1]),
         ];
         for i in 6..14 {
             word(i).store(0, Ordering::Relaxed);
@@ -193,11 +178,8 @@ impl Runtime {
     ///
     /// [`Error::OutOfResources`] and what the driver says of the queue for it.
     pub(crate) fn code_written(self: &Arc<Self>, agent: usize) -> Result<()> {
-        let is_hardware = self.agents[agent].device().is_some_and(|device| {
-            let groups = self.drivers[device.reference.driver].description.groups;
-            groups.contains(api::DriverGroups::QUEUES | api::DriverGroups::DMA_ENGINES)
-        });
-        if !is_hardware {
+        let groups = api::DriverGroups::QUEUES | api::DriverGroups::DMA_ENGINES;
+        if self.device_with(agent, groups).is_none() {
             return Ok(());
         }
         self.code_caches.agent(self, agent)?.invalidate()

@@ -181,23 +181,33 @@ impl Queue {
     /// [`Error::InvalidQueueCreation`] when the agent has none of this type, [`Error::InvalidArgument`] for a
     /// size that is no power of two or too large, [`Error::OutOfResources`] and what the driver says.
     pub fn create(runtime: &Arc<Runtime>, options: &QueueOptions) -> Result<Arc<Self>> {
-        if let Some(device) = runtime.agents[options.agent].device() {
-            let of_device = |queue: &&Arc<Self>| {
-                matches!(&queue.server, Server::Device(served)
-                    if (served.driver, served.node) == (device.reference.driver, device.reference.node))
-            };
-            let made = runtime.queues.lock().values().filter(of_device).count();
-            if made >= device.description.max_queues as usize {
-                return Err(Error::OutOfResources("queues of the agent"));
-            }
-        }
         if trace::on() {
             return Self::create_intercepted(runtime, options);
         }
+        Self::check_room(runtime, options.agent)?;
         let queue = Self::create_hidden(runtime, options)?;
         queue.limit(runtime)?;
         queue.publish(runtime);
         Ok(queue)
+    }
+
+    /// Refuses one more queue of the program than the agent has. Names of one shared queue are no queues of the agent.
+    fn check_room(runtime: &Runtime, agent: usize) -> Result<()> {
+        let Some(device) = runtime.agents[agent].device() else {
+            return Ok(());
+        };
+        let is_served = |queue: &&Arc<Self>| {
+            !matches!(queue.server, Server::Counted(_))
+                && queue.device().is_some_and(|served| {
+                    (served.driver, served.node) == (device.reference.driver, device.reference.node)
+                })
+        };
+        let made = runtime.queues.lock().values().filter(is_served).count();
+        // None at all is another error.
+        if made != 0 && made >= device.description.max_queues as usize {
+            return Err(Error::OutOfResources("queues of the agent"));
+        }
+        Ok(())
     }
 
     /// Limits a new queue to the compute units that the configuration gives its GPU (`HSA_CU_MASK`).

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::log::{self, Topic};
 use crate::queue::Descriptor;
 use crate::runtime::Runtime;
+use crate::words::halves;
 use hansa_plugin_api as api;
 use std::sync::atomic::Ordering;
 
@@ -130,7 +131,7 @@ pub(super) fn provide(
         format_args!("queue {id}: {waves} waves with {wave_bytes} bytes of scratch"),
     );
     let word = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-    let (low, high) = halves(scratch.device_address);
+    let [low, high] = halves(scratch.device_address);
     let words = [
         low,
         (high & 0xffff) | layout.swizzle,
@@ -155,14 +156,6 @@ pub(super) fn provide(
     let tmpring = word(counted) | (word(wave_bytes / layout.wave_granule) << 12);
     descriptor.tmpring_size.store(tmpring, Ordering::Release);
     Ok(scratch)
-}
-
-const fn halves(value: u64) -> (u32, u32) {
-    let bytes = value.to_le_bytes();
-    (
-        u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
-        u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
-    )
 }
 
 /// Private bytes per work-item of the dispatch that the packet processor stopped at, and its waves per group.

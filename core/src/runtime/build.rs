@@ -209,7 +209,7 @@ fn listen(runtime: &Runtime) -> Result<()> {
         return Ok(());
     };
     if drivers.next().is_some() || !runtime.config.settings.hsa.enable_interrupt.value {
-        runtime.hardware.poll();
+        crate::signal::hardware::poll();
         return Ok(());
     }
     // SAFETY: the runtime keeps the driver, and stops to listen before it closes it.

@@ -1,6 +1,7 @@
 //! The runtime, as a plugin sees it: the host table.
 
 use super::Runtime;
+use crate::agent::DeviceRef;
 use crate::signal::{block::Block, hardware, pool, wait};
 use crate::{clock, queue};
 use hansa_plugin_api as api;
@@ -131,7 +132,10 @@ impl Runtime {
             eprintln!("hansa: {}: {message}", self.drivers[driver].id);
         }
         if event.queue == 0 {
-            self.dma.fail(driver, event.node);
+            self.dma.fail(DeviceRef {
+                driver,
+                node: event.node,
+            });
         }
         for victim in victims {
             let status = if event.kind == api::DeviceEventKind::MEMORY_FAULT {

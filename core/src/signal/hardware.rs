@@ -252,8 +252,8 @@ pub(crate) fn wake() {
     }
 }
 
-/// Sleepers look by themselves from now on.
-fn poll() {
+/// Hardware changes signals and no driver's events tell: sleepers look by themselves from now on.
+pub(crate) fn poll() {
     for mailbox in [&OWN, &PROGRAMS] {
         mailbox.set(NO_MAILBOX, 0);
     }
@@ -350,11 +350,6 @@ impl Hardware {
         SERVED.store(true, Ordering::SeqCst);
         *self.thread.lock() = Some((shared, thread));
         Ok(())
-    }
-
-    /// There is hardware that changes signals and no driver whose events would tell: sleepers look by themselves.
-    pub(crate) fn poll(&self) {
-        poll();
     }
 
     /// Listens no more.

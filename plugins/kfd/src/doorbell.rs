@@ -90,8 +90,7 @@ impl Doorbells {
 }
 
 fn map(machine: &Machine, gpu: &Gpu, offset: u64) -> Result<Page> {
-    let range = Range::reserve(&machine.system, BYTES, BYTES)?;
-    machine.host_memory.evict(machine, range.address(), range.bytes());
+    let range = machine.reserve(BYTES, BYTES)?;
     let flags = uapi::ALLOC_DOORBELL | uapi::ALLOC_WRITABLE | uapi::ALLOC_COHERENT;
     let buffer = machine
         .kfd

@@ -56,10 +56,16 @@ pub(crate) struct Kept {
 }
 
 impl Machine {
+    /// A new range of addresses, in which devices see nothing.
+    pub(crate) fn reserve(&self, bytes: u64, alignment: u64) -> Result<Range> {
+        let range = Range::reserve(&self.system, bytes, alignment)?;
+        self.host_memory.evict(self, range.address(), range.bytes());
+        Ok(range)
+    }
+
     /// Makes a buffer at a new address and lets devices see it.
     pub(crate) fn new_block(&self, gpu: &Gpu, request: BlockRequest, gpu_ids: &[u32]) -> Result<Block> {
-        let range = Range::reserve(&self.system, request.bytes, request.alignment)?;
-        self.host_memory.evict(self, range.address(), range.bytes());
+        let range = self.reserve(request.bytes, request.alignment)?;
         let gpu_id = gpu.candidate.gpu_id;
         let buffer = self
             .kfd
@@ -218,8 +224,7 @@ impl Memory {
         read_only: bool,
     ) -> Result<Allocation> {
         let gpu = machine.gpu(0)?;
-        let range = Range::reserve(&machine.system, bytes, machine.system.page_size() as u64)?;
-        machine.host_memory.evict(machine, range.address(), range.bytes());
+        let range = machine.reserve(bytes, machine.system.page_size() as u64)?;
         let flags = user_flags(read_only);
         let buffer = machine
             .kfd

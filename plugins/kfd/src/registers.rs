@@ -5,7 +5,6 @@
 
 use crate::machine::Machine;
 use crate::memory::{drop_at_last, Block};
-use crate::range::Range;
 use crate::uapi::memory as uapi;
 use hansa_plugin_api::Attribute;
 use parking_lot::Mutex;
@@ -38,7 +37,7 @@ impl Machine {
     }
 
     fn register_page(&self, gpu_id: u32, page: u64) -> Option<Block> {
-        let range = Range::reserve(&self.system, page, page).ok()?;
+        let range = self.reserve(page, page).ok()?;
         let flags = uapi::ALLOC_MMIO_REMAP | uapi::ALLOC_WRITABLE | uapi::ALLOC_COHERENT;
         let buffer = self.kfd.allocate(gpu_id, range.address(), page, flags, 0).ok()?;
         let shown = range.show("registers", self.kfd.0.file(), buffer.mmap_offset, false);

@@ -113,9 +113,7 @@ impl Machine {
                 "{wanted:#x} bytes are wanted of {bytes:#x} that are shared"
             )));
         }
-        let range = Range::reserve(&self.system, bytes, page)?;
-        self.host_memory.evict(self, range.address(), range.bytes());
-        Ok(range)
+        self.reserve(bytes, page)
     }
 
     fn needs(&self, needed: u32, request: &'static str) -> Result<()> {

@@ -80,6 +80,7 @@ impl Queue {
     ///
     /// As [`Queue::create`].
     pub fn create_intercepted(runtime: &Arc<Runtime>, options: &QueueOptions) -> Result<Arc<Self>> {
+        Self::check_room(runtime, options.agent)?;
         let hidden = QueueOptions {
             callback: None,
             ..*options

@@ -355,12 +355,12 @@ fn pm4(memory: &Memory<'_>, packet: &[u8; 64]) -> Result<Result<(), String>, Fau
     Ok(Ok(()))
 }
 
-fn word(packet: &[u8; 64], at: usize) -> u32 {
+pub(super) fn word(packet: &[u8; 64], at: usize) -> u32 {
     let mut bytes = [0; 4];
     bytes.copy_from_slice(&packet[at..at + 4]);
     u32::from_le_bytes(bytes)
 }
 
-fn word64(packet: &[u8; 64], at: usize) -> u64 {
+pub(super) fn word64(packet: &[u8; 64], at: usize) -> u64 {
     u64::from(word(packet, at)) | u64::from(word(packet, at + 4)) << 32
 }

@@ -3,6 +3,7 @@
 //!
 //! The engine knows the processors of [`hansa_sim::isa::Target`]; a dispatch on another GPU ends as one without code.
 
+use super::aql::{word, word64};
 use super::{Dispatch, Executor, Fault, Job, Memory, Outcome};
 use crate::kfd::device_clock;
 use crate::machine::Machine;
@@ -165,18 +166,8 @@ impl SimExecutor {
     }
 }
 
-fn word(packet: &[u8; 64], at: usize) -> u32 {
-    let mut bytes = [0; 4];
-    bytes.copy_from_slice(&packet[at..at + 4]);
-    u32::from_le_bytes(bytes)
-}
-
 fn half(packet: &[u8; 64], at: usize) -> u16 {
     u16::from_le_bytes([packet[at], packet[at + 1]])
-}
-
-fn word64(packet: &[u8; 64], at: usize) -> u64 {
-    u64::from(word(packet, at)) | u64::from(word(packet, at + 4)) << 32
 }
 
 fn scratch(memory: &Memory<'_>, at: u64) -> Result<exec::Scratch, Fault> {
