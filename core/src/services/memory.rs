@@ -1,6 +1,6 @@
 //! Pools, allocations and locked host memory.
 
-use super::{agents_or_all, Group};
+use super::{agents_of, agents_or_all, Group};
 use crate::error::{Error, Result};
 use crate::memory::registry::{Allocation, AllocationKind, FreeCallback, Origin};
 use crate::memory::Reach;
@@ -90,10 +90,7 @@ impl api::MemoryServices for Memory {
 
     fn grant_access(&self, agents: api::RSlice<'_, u64>, address: u64) -> api::Result<()> {
         let runtime = self.0.runtime()?;
-        let agents: Vec<usize> = agents
-            .iter()
-            .map(|&a| runtime.agent_index(a))
-            .collect::<Result<_>>()?;
+        let agents = agents_of(&runtime, &agents)?;
         if let Some(allocation) = runtime.memory.find(address) {
             let region = &runtime.regions[allocation.region];
             if agents

@@ -56,12 +56,17 @@ pub fn services(cell: &Arc<RuntimeCell>) -> api::RuntimeServicesObject {
     })
 }
 
+/// Checks a list of agents.
+fn agents_of(runtime: &Runtime, agents: &[u64]) -> Result<Vec<usize>> {
+    agents.iter().map(|&agent| runtime.agent_index(agent)).collect()
+}
+
 /// Checks a list of agents; an empty one means all of them.
 fn agents_or_all(runtime: &Runtime, agents: &[u64]) -> Result<Vec<usize>> {
     if agents.is_empty() {
         return Ok((0..runtime.agents.len()).collect());
     }
-    agents.iter().map(|&agent| runtime.agent_index(agent)).collect()
+    agents_of(runtime, agents)
 }
 
 /// Checks an agent that must be a device.

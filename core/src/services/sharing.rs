@@ -1,7 +1,7 @@
 //! Memory across processes, drivers and addresses.
 
 use super::memory::pool;
-use super::{completion, live_signals, Group};
+use super::{agents_of, completion, live_signals, Group};
 use crate::error::{Error, Result};
 use crate::memory::file::Transfer;
 use hansa_plugin_api as api;
@@ -18,10 +18,7 @@ impl api::SharingServices for Sharing {
 
     fn ipc_attach(&self, name: api::IpcName, bytes: u64, agents: api::RSlice<'_, u64>) -> api::Result<u64> {
         let runtime = self.0.runtime()?;
-        let agents: Vec<usize> = agents
-            .iter()
-            .map(|&agent| runtime.agent_index(agent))
-            .collect::<Result<_>>()?;
+        let agents = agents_of(&runtime, &agents)?;
         Ok(runtime.attach_memory(name.words, bytes, &agents)?)
     }
 
@@ -51,11 +48,7 @@ impl api::SharingServices for Sharing {
 
     fn interop_map(&self, request: &api::InteropRequest<'_>) -> api::Result<api::InteropMapping> {
         let runtime = self.0.runtime()?;
-        let agents: Vec<usize> = request
-            .agents
-            .iter()
-            .map(|&agent| runtime.agent_index(agent))
-            .collect::<Result<_>>()?;
+        let agents = agents_of(&runtime, &request.agents)?;
         let (address, bytes) = runtime.map_buffer(request.descriptor, request.size_hint, &agents)?;
         Ok(api::InteropMapping {
             address,
@@ -208,11 +201,7 @@ impl api::SharingServices for Sharing {
         if request.addresses.len() != request.bytes.len() {
             return Err(Error::InvalidArgument("the lists are of unequal length").into());
         }
-        let agents: Vec<usize> = request
-            .agents
-            .iter()
-            .map(|&agent| runtime.agent_index(agent))
-            .collect::<Result<_>>()?;
+        let agents = agents_of(&runtime, &request.agents)?;
         let ranges = request
             .addresses
             .iter()

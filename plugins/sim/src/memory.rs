@@ -1,9 +1,10 @@
 //! Memory of the devices: who owns what, which device sees it, and how much is left.
 //!
 //! A device's addresses are the host's. Host memory that a program locked is also seen at addresses of the devices' own,
-//! because programs tell the two apart by their addresses; they differ in one bit, [`OWN`]. What a device may touch is the set of ranges that are mapped to it; see
-//! [`Space`](crate::space::Space). An allocation that is shared becomes a [`Buffer`] of its own: whoever has it, here
-//! or in another process, sees that allocation and nothing else, and has it until everybody has let go of it.
+//! because programs tell the two apart by their addresses; they differ in one bit, [`OWN`]. What a device may touch is
+//! the set of ranges that are mapped to it; see [`Space`](crate::space::Space). An allocation that is shared becomes a
+//! [`Buffer`] of its own: whoever has it, here or in another process, sees that allocation and nothing else, and has it
+//! until everybody has let go of it.
 
 use crate::buffer::Buffer;
 use crate::config::PAGE;
@@ -20,12 +21,6 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::os::fd::IntoRawFd;
 use std::sync::Arc;
-
-impl Block {
-    fn ranges(&self) -> impl Iterator<Item = Range> {
-        [Some(self.range), self.also].into_iter().flatten()
-    }
-}
 
 /// All memory of a driver.
 #[derive(Debug)]
@@ -57,6 +52,12 @@ struct Block {
     also: Option<Range>,
     /// Devices that see it, and how.
     nodes: Vec<(usize, Access)>,
+}
+
+impl Block {
+    fn ranges(&self) -> impl Iterator<Item = Range> {
+        [Some(self.range), self.also].into_iter().flatten()
+    }
 }
 
 impl Memory {
