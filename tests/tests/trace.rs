@@ -1,10 +1,11 @@
 //! The built-in trace (`HSA_TRACE`), as text and for ui.perfetto.dev.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
-use hansa_tests::artifacts::scratch_dir;
+use hansa_tests::artifacts::{libraries, scratch_dir};
 use hansa_tests::hsa_client::{program, ready, Machine, Plugins};
 use hansa_tests::kernels::code_objects;
 use serde_json::Value;
@@ -242,4 +243,43 @@ fn a_tool_and_a_trace_go_together() {
             "{log}"
         );
     }
+}
+
+/// A trace and tools put functions of their own into every table, which bring nothing.
+#[test]
+fn what_is_missing_is_missing_under_a_trace_and_a_tool_as_well() {
+    if !ready() {
+        return;
+    }
+    let members = format!(
+        "MEMBERS=\"{}\"",
+        hansa_tests::tool_client::member_names().display()
+    );
+    let tool = hansa_tests::tool_client::tool("trace.c", "trace-missing", &[&members]);
+    let log = file("missing.log");
+    let missing = |variable: &str, value: &OsStr| {
+        let mut command = MACHINE.command(&libraries().join("hansa"));
+        command.args(["info", "--missing"]);
+        command.env(variable, value).env("TOOL_LOG", &log);
+        let output = command.output().expect("the command was built");
+        assert!(output.status.success(), "{output:?}");
+        (
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let (plain, _) = missing("HSA_TRACE", OsStr::new("0"));
+    // Nobody has a finalizer any more.
+    assert!(
+        plain.lines().any(|name| name == "hsa_ext_program_create"),
+        "{plain}"
+    );
+    assert!(!plain.contains("hsa_amd_memory_pool_allocate"), "{plain}");
+    let (traced, trace) = missing("HSA_TRACE", OsStr::new("text"));
+    assert!(trace.contains(" hsa_init() = HSA_STATUS_SUCCESS ["), "{trace}");
+    assert_eq!(traced, plain);
+    let (tooled, _) = missing("HSA_TOOLS_LIB", tool.as_os_str());
+    let totals = std::fs::read_to_string(&log).expect("The tool wrote");
+    assert!(totals.contains("total hsa_ext_program_create "), "{totals}");
+    assert_eq!(tooled, plain);
 }
