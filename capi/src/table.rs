@@ -302,6 +302,23 @@ mod tests {
     }
 
     #[test]
+    fn what_a_tool_puts_in_place_of_a_missing_function_does_not_bring_it() {
+        unsafe extern "C" fn destroy(_: hsa_ext_program_t) -> hsa_status_t {
+            hsa_status_t(0x77)
+        }
+        // SAFETY: the table is static.
+        let slot = unsafe { &raw mut (*FINALIZER.pointer()).hsa_ext_program_destroy_fn };
+        // SAFETY: a tool patches like this.
+        let before = unsafe { slot.read_volatile() };
+        // SAFETY: as above.
+        unsafe { slot.write_volatile(destroy) };
+        let names = missing(&[]);
+        // SAFETY: as above.
+        unsafe { slot.write_volatile(before) };
+        assert!(names.contains(&"hsa_ext_program_destroy"));
+    }
+
+    #[test]
     fn an_older_extension_leaves_what_it_does_not_have() {
         unsafe extern "C" fn destroy(_: hsa_ext_program_t) -> hsa_status_t {
             hsa_status_t(0x77)

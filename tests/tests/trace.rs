@@ -1,7 +1,6 @@
 //! The built-in trace (`HSA_TRACE`), as text and for ui.perfetto.dev.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -245,41 +244,29 @@ fn a_tool_and_a_trace_go_together() {
     }
 }
 
-/// A trace and tools put functions of their own into every table, which bring nothing.
+/// A trace puts functions of its own into every table, which bring nothing.
 #[test]
-fn what_is_missing_is_missing_under_a_trace_and_a_tool_as_well() {
+fn what_is_missing_is_missing_under_a_trace_as_well() {
     if !ready() {
         return;
     }
-    let members = format!(
-        "MEMBERS=\"{}\"",
-        hansa_tests::tool_client::member_names().display()
-    );
-    let tool = hansa_tests::tool_client::tool("trace.c", "trace-missing", &[&members]);
-    let log = file("missing.log");
-    let missing = |variable: &str, value: &OsStr| {
+    let missing = |trace: &str| {
         let mut command = MACHINE.command(&libraries().join("hansa"));
-        command.args(["info", "--missing"]);
-        command.env(variable, value).env("TOOL_LOG", &log);
-        let output = command.output().expect("the command was built");
+        command.args(["info", "--missing"]).env("HSA_TRACE", trace);
+        let output = command.output().expect("timeout is a part of every system");
         assert!(output.status.success(), "{output:?}");
         (
             String::from_utf8_lossy(&output.stdout).into_owned(),
             String::from_utf8_lossy(&output.stderr).into_owned(),
         )
     };
-    let (plain, _) = missing("HSA_TRACE", OsStr::new("0"));
-    // Nobody has a finalizer any more.
+    let (plain, _) = missing("0");
+    let has = |name: &str| plain.lines().any(|line| line == name);
     assert!(
-        plain.lines().any(|name| name == "hsa_ext_program_create"),
+        has("hsa_ext_program_create") && !has("hsa_amd_memory_pool_allocate"),
         "{plain}"
     );
-    assert!(!plain.contains("hsa_amd_memory_pool_allocate"), "{plain}");
-    let (traced, trace) = missing("HSA_TRACE", OsStr::new("text"));
+    let (traced, trace) = missing("text");
     assert!(trace.contains(" hsa_init() = HSA_STATUS_SUCCESS ["), "{trace}");
     assert_eq!(traced, plain);
-    let (tooled, _) = missing("HSA_TOOLS_LIB", tool.as_os_str());
-    let totals = std::fs::read_to_string(&log).expect("The tool wrote");
-    assert!(totals.contains("total hsa_ext_program_create "), "{totals}");
-    assert_eq!(tooled, plain);
 }
