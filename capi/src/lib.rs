@@ -34,7 +34,7 @@ pub fn start() -> Result<()> {
     runtime::init_with(
         plugins::BUILT_INS,
         |runtime| {
-            table::install(runtime);
+            table::install(&runtime.extensions.lock().slots);
             traced = hansa_core::trace::begin(&runtime.config.settings.debug.api_trace);
             if traced {
                 trace::install();
@@ -68,9 +68,9 @@ pub fn stop() -> Result<()> {
 /// What kept the runtime from starting.
 pub fn missing() -> Result<Vec<&'static str>> {
     start()?;
-    let names = table::missing();
+    let names = runtime::current().map(|runtime| table::missing(&runtime.extensions.lock().slots));
     stop()?;
-    Ok(names)
+    names
 }
 
 /// The root of the public tables, which tools are given.

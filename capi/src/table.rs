@@ -11,7 +11,7 @@
 
 use crate::absent::{self, UntabledTable};
 use crate::api;
-use hansa_core::runtime::Runtime;
+use hansa_core::plugin::LoadedExtension;
 use hansa_plugin_api::hsa::api::{self as rows, Api};
 use hansa_plugin_api::hsa::*;
 use hansa_plugin_api::{for_each_core_api, for_each_tools_api, ExtensionTable, TableSlot};
@@ -99,6 +99,14 @@ impl<T> Table<T> {
         unsafe { self.0.get().cast::<ApiTableVersion>().write_volatile(version) };
     }
 
+    /// Takes what extensions bring for this table; tables only for queries, and those of a later interface, are for none.
+    fn take_all(&self, slot: TableSlot, version: ApiTableVersion, extensions: &[LoadedExtension]) {
+        let tables = extensions.iter().flat_map(|extension| &extension.tables);
+        for given in tables.filter(|given| given.slot == slot) {
+            self.take(version, given);
+        }
+    }
+
     /// Numbers of the functions that are still those of `original`.
     fn unchanged(&self, original: &T) -> impl Iterator<Item = usize> {
         let now: Vec<usize> = self
@@ -164,20 +172,12 @@ const ROOT_TABLE: HsaApiTable = HsaApiTable {
 pub(crate) static ROOT: Table<HsaApiTable> = Table::new(ROOT_TABLE);
 
 /// Puts the functions of the runtime's extensions into the tables.
-pub(crate) fn install(runtime: &Runtime) {
-    for extension in &runtime.extensions.lock().slots {
-        for given in &extension.tables {
-            match given.slot {
-                TableSlot::AMD => AMD.take(AMD_EXT_TABLE_VERSION, given),
-                TableSlot::IMAGE => IMAGE.take(IMAGE_EXT_TABLE_VERSION, given),
-                TableSlot::FINALIZER => FINALIZER.take(FINALIZER_EXT_TABLE_VERSION, given),
-                TableSlot::PC_SAMPLING => PC_SAMPLING.take(PC_SAMPLING_EXT_TABLE_VERSION, given),
-                TableSlot::UNTABLED => UNTABLED.take(UNTABLED_VERSION, given),
-                // A table for queries only, or one of a later interface.
-                _ => {}
-            }
-        }
-    }
+pub(crate) fn install(extensions: &[LoadedExtension]) {
+    AMD.take_all(TableSlot::AMD, AMD_EXT_TABLE_VERSION, extensions);
+    IMAGE.take_all(TableSlot::IMAGE, IMAGE_EXT_TABLE_VERSION, extensions);
+    FINALIZER.take_all(TableSlot::FINALIZER, FINALIZER_EXT_TABLE_VERSION, extensions);
+    PC_SAMPLING.take_all(TableSlot::PC_SAMPLING, PC_SAMPLING_EXT_TABLE_VERSION, extensions);
+    UNTABLED.take_all(TableSlot::UNTABLED, UNTABLED_VERSION, extensions);
 }
 
 /// Nobody sees this one.
@@ -233,31 +233,33 @@ pub(crate) fn reset() {
     ROOT.set(&ROOT_TABLE);
 }
 
-/// The exported functions that no extension has brought: those that can only answer with an error now.
-pub(crate) fn missing() -> Vec<&'static str> {
-    let exported = |apis: &'static [Api], indexes: &mut dyn Iterator<Item = usize>| {
-        indexes
-            .filter_map(|i| apis.get(i))
-            .filter(|api| api.exported)
-            .map(|api| api.name)
-            .collect::<Vec<_>>()
+/// The exported functions that none of these extensions brings: those that can only answer with an error. The public
+/// tables do not say it, for a trace and tools may have patched every member.
+pub(crate) fn missing(extensions: &[LoadedExtension]) -> Vec<&'static str> {
+    fn left<T: Copy>(slot: TableSlot, absent: &T, extensions: &[LoadedExtension]) -> Vec<usize> {
+        let table = Table::new(*absent);
+        table.take_all(slot, absent::NO_VERSION, extensions);
+        table.unchanged(absent).collect()
+    }
+    let exported = |apis: &'static [Api], indexes: Vec<usize>| {
+        let apis = indexes.into_iter().filter_map(|i| apis.get(i));
+        apis.filter(|api| api.exported).map(|api| api.name)
     };
-    let mut names = exported(rows::AMD_EXT, &mut AMD.unchanged(&absent::AMD));
-    names.extend(exported(rows::IMAGE, &mut IMAGE.unchanged(&absent::IMAGE)));
-    names.extend(exported(
-        rows::FINALIZER,
-        &mut FINALIZER.unchanged(&absent::FINALIZER),
-    ));
-    names.extend(exported(
-        rows::PC_SAMPLING,
-        &mut PC_SAMPLING.unchanged(&absent::PC_SAMPLING),
-    ));
-    names.extend(
-        UNTABLED
-            .unchanged(&absent::UNTABLED)
-            .filter_map(|i| rows::UNTABLED.get(i)),
-    );
-    names
+    let amd = left(TableSlot::AMD, &absent::AMD, extensions);
+    let image = left(TableSlot::IMAGE, &absent::IMAGE, extensions);
+    let finalizer = left(TableSlot::FINALIZER, &absent::FINALIZER, extensions);
+    let pc_sampling = left(TableSlot::PC_SAMPLING, &absent::PC_SAMPLING, extensions);
+    let untabled = left(TableSlot::UNTABLED, &absent::UNTABLED, extensions);
+    exported(rows::AMD_EXT, amd)
+        .chain(exported(rows::IMAGE, image))
+        .chain(exported(rows::FINALIZER, finalizer))
+        .chain(exported(rows::PC_SAMPLING, pc_sampling))
+        .chain(
+            untabled
+                .into_iter()
+                .filter_map(|i| rows::UNTABLED.get(i).copied()),
+        )
+        .collect()
 }
 
 #[cfg(test)]
@@ -293,10 +295,27 @@ mod tests {
 
     #[test]
     fn without_extensions_all_of_theirs_is_missing_and_nothing_of_the_standard() {
-        let names = missing();
+        let names = missing(&[]);
         // 90 + 14 + 6 + 7 + 5, see `hansa_plugin_api::hsa::api`.
         assert_eq!(names.len(), 122);
         assert!(names.contains(&"hsa_amd_memory_pool_allocate") && !names.contains(&"hsa_init"));
+    }
+
+    #[test]
+    fn what_a_tool_puts_in_place_of_a_missing_function_does_not_bring_it() {
+        unsafe extern "C" fn destroy(_: hsa_ext_program_t) -> hsa_status_t {
+            hsa_status_t(0x77)
+        }
+        // SAFETY: the table is static.
+        let slot = unsafe { &raw mut (*FINALIZER.pointer()).hsa_ext_program_destroy_fn };
+        // SAFETY: a tool patches like this.
+        let before = unsafe { slot.read_volatile() };
+        // SAFETY: as above.
+        unsafe { slot.write_volatile(destroy) };
+        let names = missing(&[]);
+        // SAFETY: as above.
+        unsafe { slot.write_volatile(before) };
+        assert!(names.contains(&"hsa_ext_program_destroy"));
     }
 
     #[test]

@@ -9,8 +9,9 @@
 //! hsa_queue_create | GPU size 1 | HSA_STATUS_SUCCESS (0x0) | size=64 *
 //! ```
 //!
-//! `*` stands for any text, and `(none)` for the answer of a case that we do not have. A difference that no entry names is a complaint, and so is an entry under `==` that names
-//! no difference: the list never promises more than there is.
+//! `*` stands for any text, but not for a whole answer, which would hide a failure as well; `(none)` is the answer of a
+//! case that we do not have. A difference that no entry names is a complaint, and so is an entry under `==` that names no
+//! difference: the list never promises more than there is.
 
 use std::collections::HashMap;
 
@@ -85,7 +86,7 @@ impl Differences {
     ///
     /// # Errors
     ///
-    /// The number of a line that has no reason above it.
+    /// The number of a line that has no reason above it, or does not say what the answer is.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut needed = None;
         let mut entries = Vec::new();
@@ -96,6 +97,9 @@ impl Differences {
             match (heading, needed) {
                 (Some((reason, kind)), _) if !reason.trim().is_empty() => needed = Some(kind),
                 (None, _) if line.trim().is_empty() || line.starts_with('#') => {}
+                (None, Some(_)) if line.splitn(3, " | ").nth(2).is_none_or(|answer| answer == "*") => {
+                    return Err(format!("line {number} takes any answer: {line}"));
+                }
                 (None, Some(needed)) => entries.push(Entry {
                     pattern: line.to_owned(),
                     needed,
@@ -183,7 +187,7 @@ mod tests {
     fn what_differs_without_a_reason_and_a_reason_without_a_difference_are_complaints() {
         let theirs = Answers::parse("f | a | 1\nf | b | 1\nf | c | 1\nf | d | 1\n");
         let ours = Answers::parse("f | a | 1\nf | b | 2\nf | c | 2\n");
-        let list = "# words\n== because\nf | b | *\nf | a | 2\n=? the machine\nf | a | 3\n";
+        let list = "# words\n== because\nf | b | 2*\nf | a | 2\n=? the machine\nf | a | 3\n";
         let complaints = Differences::parse(list).unwrap().complaints(&ours, &theirs);
         assert_eq!(complaints.len(), 3, "{complaints:?}");
         assert!(complaints[0].starts_with("f | c | 2\n"));
@@ -197,5 +201,14 @@ mod tests {
             .unwrap_err()
             .starts_with("line 1 "));
         assert!(Differences::parse("== \nf | a | 1\n").is_err());
+    }
+
+    #[test]
+    fn no_difference_is_any_answer() {
+        for open in ["f | a | *", "f | *"] {
+            let error = Differences::parse(&format!("=? because\n{open}\n")).unwrap_err();
+            assert_eq!(error, format!("line 2 takes any answer: {open}"));
+        }
+        assert!(Differences::parse("=? because\nf | * | (none)\n").is_ok());
     }
 }

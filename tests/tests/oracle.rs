@@ -85,8 +85,8 @@ fn compare(name: &str, plugins: Plugins, cases: usize) {
     let ours = answers(plugins, &program(name, false), |_| ());
     let theirs = Answers::parse(&read(&format!("rocr-5.2.3-{name}.txt")));
     assert_eq!(theirs.len(), cases, "AMD's answers are not all here");
-    let differences =
-        Differences::parse(&read(&format!("differences-{name}.txt"))).expect("Every difference has a reason");
+    let differences = Differences::parse(&read(&format!("differences-{name}.txt")))
+        .expect("Every difference has a reason and an answer");
     let mut complaints = differences.complaints(&ours, &theirs);
     let deaths = ours.iter().filter(|(_, answer)| is_death(answer));
     complaints.extend(deaths.map(|(case, answer)| format!("{case} must have an answer: {answer}")));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Command;
 
-use hansa_tests::artifacts::scratch_dir;
+use hansa_tests::artifacts::{libraries, scratch_dir};
 use hansa_tests::hsa_client::{program, ready, Machine, Plugins};
 use hansa_tests::kernels::code_objects;
 use serde_json::Value;
@@ -254,4 +254,31 @@ fn an_agent_has_no_more_queues_than_it_says() {
     let mut command = traced("bad_input", &[], &format!("perfetto:{}", file.display()));
     command.env("HSA_MAX_QUEUES", "8");
     run(command);
+}
+
+/// A trace puts functions of its own into every table, which bring nothing.
+#[test]
+fn what_is_missing_is_missing_under_a_trace_as_well() {
+    if !ready() {
+        return;
+    }
+    let missing = |trace: &str| {
+        let mut command = MACHINE.command(&libraries().join("hansa"));
+        command.args(["info", "--missing"]).env("HSA_TRACE", trace);
+        let output = command.output().expect("timeout is a part of every system");
+        assert!(output.status.success(), "{output:?}");
+        (
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let (plain, _) = missing("0");
+    let has = |name: &str| plain.lines().any(|line| line == name);
+    assert!(
+        has("hsa_ext_program_create") && !has("hsa_amd_memory_pool_allocate"),
+        "{plain}"
+    );
+    let (traced, trace) = missing("text");
+    assert!(trace.contains(" hsa_init() = HSA_STATUS_SUCCESS ["), "{trace}");
+    assert_eq!(traced, plain);
 }

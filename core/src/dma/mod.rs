@@ -261,8 +261,11 @@ impl Runtime {
     ///
     /// What the driver says: usually an address that is not mapped.
     pub fn copy_now(&self, copy: &Copy) -> Result<()> {
+        if !trace::on() && !log::on(Topic::Memory) {
+            return self.copy_unwatched(copy);
+        }
         let start = clock::now();
-        let done = self.copy_untraced(copy);
+        let done = self.copy_unwatched(copy);
         if log::on(Topic::Memory) {
             let api::CopyRequest {
                 source, destination, ..
@@ -289,7 +292,7 @@ impl Runtime {
         done
     }
 
-    fn copy_untraced(&self, copy: &Copy) -> Result<()> {
+    fn copy_unwatched(&self, copy: &Copy) -> Result<()> {
         if let Some(DeviceRef { driver, node }) = self.copier(copy, api::DriverGroups::COPY) {
             let request = api::CopyRequest { node, ..copy.request };
             self.drivers[driver].object.copy(&request)?;
@@ -329,9 +332,9 @@ impl Runtime {
         let (source_visible, source_fed) = self.sight(source);
         let request = api::CopyRequest::linear(0, destination, source, bytes);
         if visible && source_visible && !fed && !source_fed {
-            let start = clock::now();
+            let start = trace::on().then(clock::now);
             self.host_copy(&request);
-            if trace::on() {
+            if let Some(start) = start {
                 report(&request, start, "host".to_owned(), "host".to_owned());
             }
             return Ok(());

@@ -43,9 +43,9 @@ fn met((block, condition, compare): &(&Block, Condition, i64)) -> Option<i64> {
     condition.holds(value, *compare).then_some(value)
 }
 
-/// Tells the trace of a wait on several signals.
-fn report_wait(what: &str, signals: usize, start: u64) {
-    if trace::on() {
+/// Tells the trace of a wait on several signals, when there was one at the start.
+fn report_wait(what: &str, signals: usize, start: Option<u64>) {
+    if let Some(start) = start {
         let details = [("signals", signals.to_string())];
         trace::span(trace::Place::Wait, what, &details, start, clock::now());
     }
@@ -136,7 +136,7 @@ impl api::SignalServices for Signals {
             reserved: 0,
             value: 0,
         };
-        let start = clock::now();
+        let start = trace::on().then(clock::now);
         wait::wait_group(&blocks(&wanted), list.timeout, || {
             for (index, one) in wanted.iter().enumerate() {
                 if let Some(value) = one.as_ref().and_then(met) {
@@ -163,7 +163,7 @@ impl api::SignalServices for Signals {
             });
         }
         let mut open: Vec<usize> = (0..wanted.len()).collect();
-        let start = clock::now();
+        let start = trace::on().then(clock::now);
         let all = wait::wait_group(&blocks(&wanted), list.timeout, || {
             open.retain(|&index| match wanted[index].as_ref().and_then(met) {
                 Some(value) => {
