@@ -2,19 +2,15 @@
 
 use crate::discover::capability;
 use crate::machine::{has, has_svm, Gpu, MINOR_DMABUF};
-use crate::topology::{cache_kind, link_flag, Cache, Heap, Link, Node, Topology};
+use crate::topology::{cache_kind, Bank, Cache, Heap, Node, Topology};
 use hansa_plugin_api as api;
 use hansa_plugin_api::sys::System;
-use hansa_plugin_api::{
-    AgentCaps, Attribute, BankFlags, CacheFlags, LinkFlags, LinkKind, NodeRef, RString, RVec,
-};
+use hansa_plugin_api::{AgentCaps, Attribute, BankFlags, CacheFlags, RString, RVec};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Names of products by PCI device and revision, from libdrm.
 const PRODUCTS: &str = "/usr/share/libdrm/amdgpu.ids";
-/// Nodes of the host.
-const HOST_NODES: &str = "/sys/devices/system/node";
 /// Fewest and most packets of a queue.
 const QUEUE_PACKETS: (u32, u32) = (64, 131_072);
 /// Queues of a process on one device (the doorbells of one page).
@@ -37,7 +33,6 @@ pub fn system(
 ) -> api::SystemDescription {
     let products = system.read_file(Path::new(PRODUCTS)).unwrap_or_default();
     let page = system.page_size() as u64;
-    let refs = references(system, topology, gpus);
     let mut groups = api::DriverGroups::MEMORY
         | api::DriverGroups::QUEUES
         | api::DriverGroups::EVENTS
@@ -71,49 +66,8 @@ pub fn system(
             .nodes
             .push(gpu_node(index, gpu, node, &products, xnack, minor, page));
     }
-    for node in &topology.nodes {
-        let Some(from) = refs.get(&node.number) else {
-            continue;
-        };
-        for link in &node.links {
-            if let Some(to) = refs.get(&link.to).filter(|to| *to != from) {
-                description.links.push(link_of(*from, *to, link));
-            }
-        }
-    }
+    description.links = crate::links::links(system, topology, gpus).into();
     description
-}
-
-/// What the kernel's node numbers are in the contract: own numbers for GPUs, NUMA nodes for processors. The kernel
-/// lists processors in the order of NUMA nodes.
-fn references(system: &dyn System, topology: &Topology, gpus: &[Gpu]) -> BTreeMap<u32, NodeRef> {
-    let mut numa: Vec<u32> = system
-        .read_dir(Path::new(HOST_NODES))
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|name| name.strip_prefix("node")?.parse().ok())
-        .collect();
-    numa.sort_unstable();
-    let mut refs: BTreeMap<u32, NodeRef> = topology
-        .nodes
-        .iter()
-        .filter(|node| node.gpu_id == 0 && node.is_host())
-        .enumerate()
-        .map(|(k, node)| {
-            let host = numa
-                .get(k)
-                .copied()
-                .unwrap_or_else(|| u32::try_from(k).unwrap_or(0));
-            (node.number, NodeRef::host(host))
-        })
-        .collect();
-    for (index, gpu) in gpus.iter().enumerate() {
-        refs.insert(
-            gpu.candidate.node,
-            NodeRef::own(u32::try_from(index).unwrap_or(u32::MAX)),
-        );
-    }
-    refs
 }
 
 fn gpu_node(
@@ -128,13 +82,9 @@ fn gpu_node(
     let p = &node.properties;
     let candidate = &gpu.candidate;
     let chip = candidate.own_target.chip();
-    let dies = p
-        .find("num_xcc")
-        .and_then(|n| u32::try_from(n).ok())
-        .unwrap_or(1)
-        .max(1);
-    let units = p.get("simd_count") / p.get("simd_per_cu").max(1);
-    let engines = p.get("array_count") / p.get("simd_arrays_per_engine").max(1);
+    let shape = candidate.numbers.shape;
+    let units = shape.simds / shape.simds_per_cu.max(1);
+    let engines = shape.arrays / shape.arrays_per_engine.max(1);
     let sram_ecc = has(node, capability::SRAM_ECC);
     let replays = xnack && candidate.target.chip().is_some_and(|chip| chip.xnack);
     let name = candidate.target.to_string();
@@ -163,7 +113,7 @@ fn gpu_node(
     caps.set(AgentCaps::FINE_GRAIN_LOCAL, p.get64("hive_id") != 0);
 
     let mut attributes = vec![
-        (Attribute::XCC_COUNT, u64::from(dies)),
+        (Attribute::XCC_COUNT, u64::from(shape.dies)),
         (Attribute::HIVE_ID, p.get64("hive_id")),
         (Attribute::GWS_COUNT, p.get64("num_gws")),
         (Attribute::PACKET_FIRMWARE, p.get64("fw_version") & 0x3ff),
@@ -200,12 +150,12 @@ fn gpu_node(
         domain: p.get("domain"),
         location: p.get("location_id"),
         compute_units: units,
-        simds_per_cu: p.get("simd_per_cu"),
-        waves_per_simd: p.get("max_waves_per_simd"),
+        simds_per_cu: shape.simds_per_cu,
+        waves_per_simd: candidate.numbers.waves_per_simd,
         shader_engines: engines,
-        arrays_per_engine: p.get("simd_arrays_per_engine"),
-        wavefront_size: p.get("wave_front_size"),
-        group_bytes: p.get("lds_size_in_kb") * 1024,
+        arrays_per_engine: shape.arrays_per_engine,
+        wavefront_size: candidate.numbers.lanes,
+        group_bytes: shape.lds_kib * 1024,
         max_clock_mhz: p.get("max_engine_clk_fcompute"),
         timestamp_hz: clock_hz,
         dma_engines: p.get("num_sdma_engines"),
@@ -242,7 +192,15 @@ fn watch_points(capabilities: u32) -> u64 {
 fn banks(node: &Node, page: u64) -> RVec<api::MemoryBank> {
     let linked = node.properties.get64("hive_id") != 0;
     let mut banks = RVec::new();
-    for bank in &node.banks {
+    // The first kernels gave only the size of local memory, which later ones leave at 0.
+    let unlisted = node.properties.get64("local_mem_size");
+    let unlisted = (node.banks.is_empty() && unlisted != 0).then_some(Bank {
+        heap: Heap::Private,
+        bytes: unlisted,
+        width: 0,
+        clock_mhz: 0,
+    });
+    for bank in node.banks.iter().chain(&unlisted) {
         let mut flags = match bank.heap {
             Heap::Public => BankFlags::HOST_VISIBLE | BankFlags::EXECUTABLE,
             Heap::Private => BankFlags::EXECUTABLE,
@@ -302,46 +260,6 @@ fn caches(node: &Node) -> RVec<api::CacheDescription> {
         .collect()
 }
 
-/// The kernel's kinds of links, as HSA numbers them.
-fn link_kind(kind: u32) -> LinkKind {
-    match kind {
-        1 => LinkKind::HYPER_TRANSPORT,
-        5 => LinkKind::QPI,
-        9 => LinkKind::INFINIBAND,
-        11 => LinkKind::XGMI,
-        _ => LinkKind::PCIE,
-    }
-}
-
-fn link_of(from: NodeRef, to: NodeRef, link: &Link) -> api::LinkDescription {
-    let kind = link_kind(link.kind);
-    let mut flags = if kind == LinkKind::INFINIBAND {
-        LinkFlags::empty()
-    } else {
-        LinkFlags::ATOMICS_32 | LinkFlags::ATOMICS_64 | LinkFlags::COHERENT
-    };
-    if link.flags & link_flag::OVERRIDE != 0 {
-        flags.set(LinkFlags::ATOMICS_32, link.flags & link_flag::NO_ATOMICS_32 == 0);
-        flags.set(LinkFlags::ATOMICS_64, link.flags & link_flag::NO_ATOMICS_64 == 0);
-        flags.set(LinkFlags::COHERENT, link.flags & link_flag::NON_COHERENT == 0);
-        flags.set(LinkFlags::NO_PEER, link.flags & link_flag::NO_PEER != 0);
-    }
-    api::LinkDescription {
-        from,
-        to,
-        kind,
-        flags,
-        weight: link.weight,
-        hops: if link.indirect { 2 } else { 1 },
-        min_latency_ns: link.latency_ns.0,
-        max_latency_ns: link.latency_ns.1,
-        min_bandwidth_mbs: link.bandwidth_mbs.0,
-        max_bandwidth_mbs: link.bandwidth_mbs.1,
-        engine_mask: link.engine_mask,
-        reserved: 0,
-    }
-}
-
 /// The name of a product: lines `DEVICE,<tab>REVISION,<tab>NAME`, numbers in hexadecimal.
 fn product_name(table: &[u8], device: u32, revision: u32) -> Option<String> {
     let text = std::str::from_utf8(table).ok()?;
@@ -367,23 +285,5 @@ mod tests {
             Some("AMD Radeon RX Vega")
         );
         assert_eq!(product_name(table, 0x687f, 0xff), None);
-    }
-
-    #[test]
-    fn flags_of_a_link_count_only_with_the_override_bit() {
-        let link = Link {
-            to: 1,
-            kind: 2,
-            weight: 20,
-            latency_ns: (0, 0),
-            bandwidth_mbs: (0, 0),
-            engine_mask: 0,
-            flags: link_flag::NO_ATOMICS_64,
-            indirect: false,
-        };
-        let flags = |flags| link_of(NodeRef::own(0), NodeRef::host(0), &Link { flags, ..link }).flags;
-        assert!(flags(link_flag::NO_ATOMICS_64).contains(LinkFlags::ATOMICS_64));
-        assert!(!flags(link_flag::OVERRIDE | link_flag::NO_ATOMICS_64).contains(LinkFlags::ATOMICS_64));
-        assert!(flags(link_flag::OVERRIDE | link_flag::NO_PEER).contains(LinkFlags::NO_PEER));
     }
 }

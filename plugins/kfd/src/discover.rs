@@ -1,11 +1,11 @@
 //! Which GPUs can be driven, and why others cannot.
 
-use crate::chip::{by_device_id, save_area, SaveArea, Shape, Target};
+use crate::chip::{by_device_id, save_area, SaveArea, Target};
 use crate::config::Config;
 use crate::error::{likely_cause, Error, Result};
 use crate::ioctl::{Kfd, Node};
 use crate::machine::Lasting;
-use crate::topology::{self, Hidden, Topology};
+use crate::topology::{self, DoorbellKind, Hidden, Numbers, Topology};
 use crate::DEVICE;
 use hansa_plugin_api::sys::{Errno, System};
 use std::collections::HashMap;
@@ -14,10 +14,9 @@ use std::sync::Arc;
 
 /// How often an open is tried again that a signal interrupted.
 const MOST_RETRIES: u32 = 1 << 10;
-/// First and last minor number of render nodes.
-const RENDER_MINORS: std::ops::RangeInclusive<u32> = 128..=255;
-/// Kind of doorbell that is 64 bits wide and takes packet indices.
-const DOORBELL_64: u32 = 2;
+/// First and last minor number of render nodes. Linux gave 128 to 191 until 6.12, and since then those beyond 255, too,
+/// up to the last minor number there is.
+const RENDER_MINORS: std::ops::RangeInclusive<u32> = 128..=(1 << 20) - 1;
 
 /// Bits of the property `capability`.
 pub mod capability {
@@ -25,8 +24,6 @@ pub mod capability {
     pub const WATCH_POINTS: u32 = 1 << 7;
     /// Position of the logarithm of the number of watch points, four bits.
     pub const WATCH_POINTS_SHIFT: u32 = 8;
-    /// Position of the kind of doorbell, two bits.
-    pub const DOORBELL_KIND_SHIFT: u32 = 12;
     /// Position of the chip's revision, four bits.
     pub const ASIC_REVISION_SHIFT: u32 = 22;
     /// Registers and caches are error-correcting.
@@ -50,6 +47,10 @@ pub struct Candidate {
     pub own_target: Target,
     /// Minor number of its render node.
     pub render_minor: u32,
+    /// Its numbers.
+    pub numbers: Numbers,
+    /// How it is rung.
+    pub doorbell: DoorbellKind,
     /// Sizes of the save area; `None` on chips that have none.
     pub save_area: Option<SaveArea>,
 }
@@ -158,27 +159,20 @@ fn candidate(node: &topology::Node, config: &Config, page: u64) -> std::result::
             )
         })?;
     let target = config.target_of(node.number).unwrap_or(own_target);
-    if own_target.major < 9 {
+    if own_target.major < 8 {
         return Err(format!(
-            "{own_target} has doorbells and an address space of the kind before gfx9"
+            "{own_target} has an address space of the kind before gfx8"
         ));
     }
-    let doorbell = p.get("capability") >> capability::DOORBELL_KIND_SHIFT & 3;
-    if doorbell != DOORBELL_64 {
-        return Err(format!("its doorbells are of kind {doorbell}, not {DOORBELL_64}"));
-    }
-    let shape = Shape {
-        simds: p.get("simd_count"),
-        simds_per_cu: p.get("simd_per_cu"),
-        dies: p.find("num_xcc").and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
-        arrays: p.get("array_count"),
-        arrays_per_engine: p.get("simd_arrays_per_engine"),
-        lds_kib: p.get("lds_size_in_kb"),
-    };
+    let numbers = Numbers::of(p, own_target);
+    let shape = numbers.shape;
+    let doorbell = numbers
+        .doorbell
+        .ok_or("its doorbells are of a kind that is not known")?;
     let save_area =
         save_area(own_target, shape, page).ok_or_else(|| format!("its numbers cannot be: {shape:?}"))?;
-    if p.get("wave_front_size") != 32 && p.get("wave_front_size") != 64 {
-        return Err(format!("its waves have {} lanes", p.get("wave_front_size")));
+    if numbers.lanes != 32 && numbers.lanes != 64 {
+        return Err(format!("its waves have {} lanes", numbers.lanes));
     }
     if !(1..=1024).contains(&shape.lds_kib) {
         return Err(format!("it has {} KiB of group memory", shape.lds_kib));
@@ -193,6 +187,8 @@ fn candidate(node: &topology::Node, config: &Config, page: u64) -> std::result::
         target,
         own_target,
         render_minor,
+        numbers,
+        doorbell,
         save_area: Some(save_area),
     })
 }

@@ -2,20 +2,27 @@
 //!
 //! The kernel's answer to CREATE_QUEUE names the doorbell: with the low bits cut off it is the offset for `mmap` of
 //! the process's doorbells of that device, and the low bits are the place inside. From gfx9 on a doorbell has 8
-//! bytes and a process has 1024 of them on each device. The pages are mapped once per device, at an address that the
-//! devices see too, so that kernels can ring.
+//! bytes; before, it has 4, the answer has no place inside, and the queue's number is the place. A process has 1024 of
+//! them on each device. The pages are mapped once per device, at an address that the devices see too, so that kernels
+//! can ring.
 
 use crate::error::{Error, Result};
+use crate::ioctl::Queue;
 use crate::machine::{Gpu, Machine};
 use crate::memory::{drop_at_last, Block};
 use crate::range::Range;
 use crate::uapi::memory as uapi;
 use parking_lot::Mutex;
 
-/// Bytes of a process's doorbells of one device.
-const BYTES: u64 = 1024 * 8;
-/// Bytes of one doorbell.
-const ONE: u64 = 8;
+/// A process's doorbells of one device.
+const DOORBELLS: u64 = 1024;
+/// Bytes of one doorbell, and of one before gfx9.
+const ONE: (u64, u64) = (8, 4);
+
+/// Whether a device's doorbells are those before gfx9.
+const fn is_old(gpu: &Gpu) -> bool {
+    gpu.candidate.own_target.major < 9
+}
 
 #[derive(Debug)]
 enum Page {
@@ -55,12 +62,19 @@ impl Doorbells {
     /// # Errors
     ///
     /// [`Error::Nonsense`] for a place that cannot be, and what mapping says.
-    pub fn address(&self, machine: &Machine, node: u32, gpu: &Gpu, offset: u64) -> Result<u64> {
-        let (base, place) = (offset & !(BYTES - 1), offset & (BYTES - 1));
-        if place % ONE != 0 {
+    pub fn address(&self, machine: &Machine, node: u32, gpu: &Gpu, queue: Queue) -> Result<u64> {
+        let offset = queue.doorbell_offset;
+        let one = if is_old(gpu) { ONE.1 } else { ONE.0 };
+        let bytes = (DOORBELLS * one).max(machine.system.page_size() as u64);
+        let (base, place) = if is_old(gpu) {
+            (offset, u64::from(queue.id) * one)
+        } else {
+            (offset & !(bytes - 1), offset & (bytes - 1))
+        };
+        if place % one != 0 || place >= bytes {
             return Err(Error::Nonsense {
                 request: "CREATE_QUEUE",
-                what: format!("doorbell offset {offset:#x}"),
+                what: format!("doorbell offset {offset:#x} of queue {}", queue.id),
             });
         }
         let mut page = self.pages[node as usize].lock();
@@ -73,7 +87,7 @@ impl Doorbells {
             }
             return Ok(page.address() + place);
         }
-        let made = map(machine, gpu, base)?;
+        let made = map(machine, gpu, base, bytes)?;
         let address = made.address() + place;
         *page = Some((base, made));
         Ok(address)
@@ -89,12 +103,12 @@ impl Doorbells {
     }
 }
 
-fn map(machine: &Machine, gpu: &Gpu, offset: u64) -> Result<Page> {
-    let range = machine.reserve(BYTES, BYTES)?;
+fn map(machine: &Machine, gpu: &Gpu, offset: u64, bytes: u64) -> Result<Page> {
+    let range = machine.reserve(bytes, bytes)?;
     let flags = uapi::ALLOC_DOORBELL | uapi::ALLOC_WRITABLE | uapi::ALLOC_COHERENT;
     let buffer = machine
         .kfd
-        .allocate(gpu.candidate.gpu_id, range.address(), BYTES, flags, 0);
+        .allocate(gpu.candidate.gpu_id, range.address(), bytes, flags, 0);
     let shown = range.show("doorbells", machine.kfd.0.file(), offset, false);
     let Ok(buffer) = buffer else {
         // A kernel that gives devices no doorbells still gives them to the host.

@@ -11,11 +11,11 @@
 //! | [`topology`] | the machine as sysfs describes it |
 //! | [`chip`] | facts of chips that the kernel does not report |
 //! | [`discover`] | which GPUs can be driven, and why others cannot |
-//! | [`describe`] | what the runtime is told |
+//! | [`describe`], `links` | what the runtime is told |
 //! | [`machine`] | the open driver: files, address spaces |
 //! | [`memory`], [`host_memory`] | what devices see |
 //! | [`sharing`], [`svm`] | memory of several processes, memory of everybody |
-//! | [`queue`], [`doorbell`] | queues and how they are rung |
+//! | [`queue`], [`doorbell`], `bell` | queues and how they are rung |
 //! | [`registers`] | the page of registers for programs |
 //! | [`event`], [`faults`] | events, and what devices report by themselves |
 //! | [`driver`], [`plugin`] | the contract's side |
@@ -25,6 +25,7 @@
 //! The core checks every HSA rule. This driver reports what only the kernel can say, and refuses answers of the
 //! kernel that cannot be.
 
+mod bell;
 pub mod chip;
 pub mod config;
 pub mod describe;
@@ -36,6 +37,7 @@ pub mod event;
 pub mod faults;
 pub mod host_memory;
 pub mod ioctl;
+mod links;
 pub mod machine;
 pub mod memory;
 pub mod plugin;

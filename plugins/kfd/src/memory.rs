@@ -86,6 +86,28 @@ impl Machine {
         self.finish_block(block, gpu_ids, shown)
     }
 
+    /// Lets devices see memory of the host in a range of its own.
+    pub(crate) fn user_block(
+        &self,
+        gpu: &Gpu,
+        range: Range,
+        user: u64,
+        read_only: bool,
+        gpu_ids: &[u32],
+    ) -> Result<Block> {
+        let flags = user_flags(read_only);
+        let buffer = self
+            .kfd
+            .allocate(gpu.candidate.gpu_id, range.address(), range.bytes(), flags, user)?;
+        let block = Block {
+            range,
+            handle: buffer.handle,
+            mapped: Vec::new(),
+            host_visible: false,
+        };
+        self.finish_block(block, gpu_ids, Ok(()))
+    }
+
     /// Maps a block whose making went well so far, or frees it.
     pub(crate) fn finish_block(
         &self,
@@ -223,19 +245,8 @@ impl Memory {
         gpu_ids: &[u32],
         read_only: bool,
     ) -> Result<Allocation> {
-        let gpu = machine.gpu(0)?;
         let range = machine.reserve(bytes, machine.system.page_size() as u64)?;
-        let flags = user_flags(read_only);
-        let buffer = machine
-            .kfd
-            .allocate(gpu.candidate.gpu_id, range.address(), bytes, flags, address)?;
-        let block = Block {
-            range,
-            handle: buffer.handle,
-            mapped: Vec::new(),
-            host_visible: false,
-        };
-        let block = machine.finish_block(block, gpu_ids, Ok(()))?;
+        let block = machine.user_block(machine.gpu(0)?, range, address, read_only, gpu_ids)?;
         Ok(Allocation {
             host_address: address,
             ..self.keep(block)

@@ -2,12 +2,16 @@
 //!
 //! The runtime gives ring, indices and descriptor; the driver adds what the kernel asks for besides: a buffer for
 //! end-of-pipe events, and an area that waves are saved to when the queue is taken off the device, with a head for
-//! each die.
+//! each die. Before gfx9 the packet processor wants the ring at two addresses one after the other, so that it does not
+//! take a full queue for an empty one (`amd_hsa_queue.h`).
 
+use crate::bell;
+use crate::bell::Bell;
 use crate::error::{Error, Result};
 use crate::machine::{Gpu, Machine};
 use crate::memory::{drop_at_last, Block, BlockRequest};
 use crate::range::pointer;
+use crate::topology::DoorbellKind;
 use crate::uapi::memory as uapi_memory;
 use crate::uapi::queue as uapi;
 use crate::uapi::queue::ContextSaveAreaHeader;
@@ -15,12 +19,24 @@ use hansa_plugin_api::{Attribute, Doorbell, QueueInfo, QueueKind, QueuePriority,
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
+/// Bytes of an AQL packet.
+const PACKET_BYTES: u64 = 64;
+
 /// A queue that was made.
 #[derive(Debug)]
 struct Queue {
     ring_address: u64,
     ring_bytes: u32,
     own: Vec<Block>,
+    /// What is between the program and a doorbell of 32 bits.
+    bell: Option<&'static Bell>,
+}
+
+/// A queue that the kernel made, with what came after.
+struct Finished {
+    id: u32,
+    doorbell: Doorbell,
+    bell: Option<&'static Bell>,
 }
 
 /// The driver's queues, by the kernel's numbers.
@@ -71,17 +87,20 @@ impl Queues {
             machine.host_memory.own_page(machine, gpu, index, firmware)?;
         }
         let mut own = Vec::new();
+        let plain = uapi::CreateQueue {
+            ring_base_address: request.ring_address,
+            ring_size: ring_bytes,
+            write_pointer_address: request.write_index_address,
+            ..uapi::CreateQueue::default()
+        };
         let made = if kind == uapi::QUEUE_TYPE_COMPUTE_AQL {
-            buffers(machine, gpu, request, &mut own)
+            buffers(machine, gpu, request, plain, &mut own)
         } else {
-            Ok(uapi::CreateQueue::default())
+            Ok(plain)
         };
         let made = made.and_then(|buffers| {
-            machine.kfd.create_queue(uapi::CreateQueue {
-                ring_base_address: request.ring_address,
-                write_pointer_address: request.write_index_address,
+            let queue = machine.kfd.create_queue(uapi::CreateQueue {
                 read_pointer_address: request.read_index_address,
-                ring_size: ring_bytes,
                 gpu_id: gpu.candidate.gpu_id,
                 queue_type: kind,
                 queue_percentage: request.percent.min(uapi::MAX_QUEUE_PERCENTAGE),
@@ -92,25 +111,25 @@ impl Queues {
                     0
                 },
                 ..buffers
-            })
-        });
-        let finished = made.and_then(|queue| {
-            finish(machine, gpu, request, queue).inspect_err(|_| {
+            })?;
+            let finished = finish(machine, gpu, request, queue).inspect_err(|_| {
                 // The first error is the one to tell.
                 let _ = machine.kfd.destroy_queue(queue.id);
-            })
+            })?;
+            Ok((finished, buffers.ring_base_address, buffers.ring_size))
         });
-        match finished {
-            Ok((id, address)) => {
+        match made {
+            Ok((Finished { id, doorbell, bell }, ring_address, ring_bytes)) => {
                 let queue = Queue {
-                    ring_address: request.ring_address,
+                    ring_address,
                     ring_bytes,
                     own,
+                    bell,
                 };
                 self.table.lock().insert(id, queue);
                 Ok(QueueInfo {
                     queue: u64::from(id),
-                    doorbell: Doorbell::at(address),
+                    doorbell,
                     name: format!("kfd {}:{id}", gpu.candidate.node).into(),
                 })
             }
@@ -141,6 +160,9 @@ impl Queues {
         let Some(queue) = self.table.lock().remove(&id) else {
             return Ok(());
         };
+        if let Some(bell) = queue.bell {
+            bell.end();
+        }
         let mut outcome = Ok(());
         for block in queue.own {
             // The queue is gone, and nobody can ask for its buffers again: a second try, and if that fails they go
@@ -193,6 +215,9 @@ impl Queues {
     pub(crate) fn close(&self, machine: &Machine) {
         for (id, queue) in self.table.lock().drain() {
             // Nobody is left to tell an error to: once more, and that is all.
+            if let Some(bell) = queue.bell {
+                bell.end();
+            }
             if machine.kfd.destroy_queue(id).is_err() {
                 let _ = machine.kfd.destroy_queue(id);
             }
@@ -203,16 +228,20 @@ impl Queues {
     }
 }
 
+/// Whether the device is told of packets through a doorbell of 32 bits.
+fn has_bell(gpu: &Gpu, request: &QueueRequest) -> bool {
+    let aql = matches!(request.kind, QueueKind::AQL | QueueKind::COOPERATIVE);
+    aql && gpu.candidate.doorbell != DoorbellKind::Index
+}
+
 /// What comes after the kernel made a queue: its doorbell, and what a cooperative one needs.
 fn finish(
     machine: &Machine,
     gpu: &Gpu,
     request: &QueueRequest,
     queue: crate::ioctl::Queue,
-) -> Result<(u32, u64)> {
-    let address = machine
-        .doorbells
-        .address(machine, request.node, gpu, queue.doorbell_offset)?;
+) -> Result<Finished> {
+    let address = machine.doorbells.address(machine, request.node, gpu, queue)?;
     if request.kind == QueueKind::COOPERATIVE {
         let count = machine.description.nodes[request.node as usize]
             .attribute(Attribute::GWS_COUNT)
@@ -220,7 +249,33 @@ fn finish(
             .unwrap_or(0);
         machine.kfd.allocate_gws(queue.id, count)?;
     }
-    Ok((queue.id, address))
+    let bell = has_bell(gpu, request).then(|| {
+        Bell::new(bell::Place {
+            kind: gpu.candidate.doorbell,
+            descriptor: request.descriptor_address,
+            packets: request.ring_bytes / PACKET_BYTES,
+            doorbell: address,
+        })
+    });
+    Ok(Finished {
+        id: queue.id,
+        doorbell: bell.map_or_else(
+            || Doorbell::at(address),
+            |bell| Doorbell::calling(bell::ring, bell.context()),
+        ),
+        bell,
+    })
+}
+
+/// Lays a ring out twice, one after the other; answers where.
+fn twice(machine: &Machine, gpu: &Gpu, request: &QueueRequest, own: &mut Vec<Block>) -> Result<u64> {
+    let range = machine.reserve(request.ring_bytes * 2, machine.system.page_size() as u64)?;
+    let address = range.address();
+    let (first, second) = range.split(request.ring_bytes);
+    for half in [first, second] {
+        own.push(machine.user_block(gpu, half, request.ring_address, false, &[gpu.candidate.gpu_id])?);
+    }
+    Ok(address)
 }
 
 /// The buffers of an AQL queue; what was made is in `own`, also when the rest fails.
@@ -228,11 +283,19 @@ fn buffers(
     machine: &Machine,
     gpu: &Gpu,
     request: &QueueRequest,
+    plain: uapi::CreateQueue,
     own: &mut Vec<Block>,
 ) -> Result<uapi::CreateQueue> {
     let gpu_ids = [gpu.candidate.gpu_id];
     let page = machine.system.page_size() as u64;
-    let mut made = uapi::CreateQueue::default();
+    let mut made = plain;
+    if has_bell(gpu, request) {
+        made.write_pointer_address = request.descriptor_address + bell::WRITTEN_OFFSET;
+    }
+    if gpu.candidate.own_target.major < 9 {
+        made.ring_base_address = twice(machine, gpu, request, own)?;
+        made.ring_size *= 2;
+    }
     let eop = gpu
         .candidate
         .own_target

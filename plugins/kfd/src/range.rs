@@ -61,6 +61,22 @@ impl Range {
         })
     }
 
+    /// Cuts it in two; the first part has `bytes` (whole pages).
+    #[must_use]
+    pub fn split(mut self, bytes: u64) -> (Self, Self) {
+        let middle = self.address + bytes;
+        let second = Self {
+            system: Arc::clone(&self.system),
+            outer: middle,
+            outer_bytes: self.outer + self.outer_bytes - middle,
+            address: middle,
+            bytes: self.bytes - bytes,
+        };
+        self.outer_bytes = middle - self.outer;
+        self.bytes = bytes;
+        (self, second)
+    }
+
     /// First address.
     #[must_use]
     pub const fn address(&self) -> u64 {

@@ -121,9 +121,6 @@ pub const fn doorbell_page(gpu: usize) -> u64 {
     (gpu as u64 + 1) << 32
 }
 
-/// Bytes of a GPU's doorbells.
-pub const DOORBELL_BYTES: u64 = 8192;
-
 impl Kernel {
     /// Starts a kernel on a machine. `executor` runs kernels behind the queues; without one a dispatch is a queue
     /// error.
@@ -139,9 +136,9 @@ impl Kernel {
         let kfd = DeviceFile::new(c"vkernel-kfd")?;
         let mut renders = Vec::new();
         let mut doorbells = Vec::new();
-        for gpu in 0..machine.gpus.len() {
+        for (gpu, described) in machine.gpus.iter().enumerate() {
             renders.push(Mutex::new(DeviceFile::new(c"vkernel-render")?));
-            doorbells.push(kfd.view(doorbell_page(gpu), DOORBELL_BYTES)?);
+            doorbells.push(kfd.view(doorbell_page(gpu), described.doorbell_page_bytes())?);
         }
         Ok(Arc::new_cyclic(|kernel| Self {
             machine,

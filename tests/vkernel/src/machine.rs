@@ -29,8 +29,28 @@ pub struct Gpu {
     pub engines: u32,
     /// KiB of a group's memory.
     pub lds_kib: u32,
+    /// Its doorbells have 32 bits, and its queues' rings are laid out twice, as before gfx9.
+    pub is_old: bool,
     /// Sizes of the save area, as the kernel computes them.
     pub save_area: Option<hansa_kfd::chip::SaveArea>,
+}
+
+impl Gpu {
+    /// Bytes of a doorbell.
+    #[must_use]
+    pub const fn doorbell_bytes(&self) -> u64 {
+        if self.is_old {
+            4
+        } else {
+            8
+        }
+    }
+
+    /// Bytes of a process's doorbells.
+    #[must_use]
+    pub const fn doorbell_page_bytes(&self) -> u64 {
+        self.doorbell_bytes() * 1024
+    }
 }
 
 /// A machine.
@@ -114,6 +134,11 @@ impl GpuSpec {
             base.capability |= capability::SRAM_ECC;
         }
         match version {
+            ..90_000 => Self {
+                // Doorbells that count packets.
+                capability: 0x1280,
+                ..base
+            },
             90_008 => Self {
                 simds: 480,
                 arrays: 8,
@@ -381,14 +406,10 @@ fn gpu(node: u32, gpu_id: u32, p: &Properties, bank: &Properties) -> Gpu {
     use hansa_kfd::chip;
     let target = chip::Target::of_version(p.get("gfx_target_version"))
         .or_else(|| chip::by_device_id(p.get("device_id")));
-    let shape = chip::Shape {
-        simds: p.get("simd_count"),
-        simds_per_cu: p.get("simd_per_cu"),
-        dies: p.get("num_xcc").max(1),
-        arrays: p.get("array_count"),
-        arrays_per_engine: p.get("simd_arrays_per_engine"),
-        lds_kib: p.get("lds_size_in_kb"),
-    };
+    let area = target.and_then(|target| {
+        let numbers = hansa_kfd::topology::Numbers::of(p, target);
+        chip::save_area(target, numbers.shape, 4096)
+    });
     Gpu {
         node,
         gpu_id,
@@ -399,6 +420,7 @@ fn gpu(node: u32, gpu_id: u32, p: &Properties, bank: &Properties) -> Gpu {
         gws: p.get("num_gws"),
         engines: p.get("num_sdma_engines") + p.get("num_sdma_xgmi_engines"),
         lds_kib: p.get("lds_size_in_kb"),
-        save_area: target.and_then(|target| chip::save_area(target, shape, 4096)),
+        is_old: target.is_some_and(|target| target.major < 9),
+        save_area: area,
     }
 }

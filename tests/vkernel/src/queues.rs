@@ -43,16 +43,26 @@ impl Queues {
         self.table.get_mut(&id).ok_or(Errno::INVAL)
     }
 
-    /// Enters a queue; answers its number and its place in the doorbell page.
+    /// Enters a queue; answers its number and its place in the doorbell page, which is the number on an old GPU.
     ///
     /// # Errors
     ///
     /// [`Errno::NOMEM`] when all doorbells are taken.
-    pub fn enter(&mut self, request: uapi::CreateQueue, gpu: usize) -> Result<(u32, u32), Errno> {
+    pub fn enter(
+        &mut self,
+        request: uapi::CreateQueue,
+        gpu: usize,
+        is_old: bool,
+    ) -> Result<(u32, u32), Errno> {
         let id = (0..u32::MAX)
             .find(|id| !self.table.contains_key(id))
             .ok_or(Errno::NOMEM)?;
-        let doorbell = (0..DOORBELLS)
+        let slots = if is_old {
+            id..(id + 1).min(DOORBELLS)
+        } else {
+            0..DOORBELLS
+        };
+        let doorbell = { slots }
             .find(|slot| {
                 !self
                     .table
@@ -116,7 +126,14 @@ pub fn check_buffers(a: &uapi::CreateQueue, gpu: &Gpu, index: usize, buffers: &B
     if gpu.version >= 110_000 && write & hansa_kfd::uapi::memory::ALLOC_USERPTR != 0 {
         return Err(Errno::PERM);
     }
-    exact(buffers, index, a.ring_base_address, a.ring_size.into())?;
+    let aql = a.queue_type == uapi::QUEUE_TYPE_COMPUTE_AQL;
+    let times = if aql && gpu.is_old { 2 } else { 1 };
+    exact(
+        buffers,
+        index,
+        a.ring_base_address,
+        u64::from(a.ring_size) / times,
+    )?;
     if !matches!(
         a.queue_type,
         uapi::QUEUE_TYPE_COMPUTE | uapi::QUEUE_TYPE_COMPUTE_AQL

@@ -1,6 +1,6 @@
 //! The face for drivers that take their system as a parameter.
 
-use crate::kernel::{doorbell_page, register_page, Kernel, Which, DOORBELL_BYTES, REGISTER_BYTES};
+use crate::kernel::{doorbell_page, register_page, Kernel, Which, REGISTER_BYTES};
 use crate::Errno;
 use hansa_plugin_api::sys::{File, LinuxSystem, MapAccess, System};
 use parking_lot::Mutex;
@@ -51,7 +51,7 @@ impl VirtualSystem {
         match offset >> 62 {
             3 => {
                 let gpu = self.kernel.gpu(gpu_id)?;
-                if bytes as u64 != DOORBELL_BYTES {
+                if bytes as u64 != self.kernel.machine.gpus[gpu].doorbell_page_bytes() {
                     return Err(Errno::INVAL);
                 }
                 Ok(doorbell_page(gpu))

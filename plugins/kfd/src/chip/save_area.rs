@@ -51,16 +51,19 @@ pub struct SaveArea {
 pub fn save_area(target: Target, shape: Shape, page: u64) -> Option<SaveArea> {
     let dies = u64::from(shape.dies.max(1));
     let units = u64::from(shape.simds.checked_div(shape.simds_per_cu)?) / dies;
-    let engines = u64::from(shape.arrays.checked_div(shape.arrays_per_engine)?);
-    if units == 0 || units > 4096 || engines == 0 {
+    if units == 0 || units > 4096 {
         return None;
     }
     let gfx10_and_later = target >= Target::new(10, 1, 0);
     let waves = if gfx10_and_later {
         units * 32
     } else {
+        let engines = u64::from(shape.arrays.checked_div(shape.arrays_per_engine)?);
         (units * 40).min(engines * 512)
     };
+    if waves == 0 {
+        return None;
+    }
     let stack_bytes = if gfx10_and_later { 12 } else { 8 };
     let mut stack = (HEADER_BYTES + waves * stack_bytes + 8).next_multiple_of(page);
     if target.major == 10 {

@@ -7,9 +7,11 @@
 //! Nothing here trusts a file. A node that cannot be read is left out with a reason; one whose numbers cannot be
 //! is left out when something would divide by them. Counts in `properties` are not believed: the directories are.
 
+mod numbers;
 mod properties;
 mod snapshot;
 
+pub use numbers::{DoorbellKind, Numbers};
 pub use properties::Properties;
 pub use snapshot::Topology;
 

@@ -1,6 +1,6 @@
 //! The packet processor of AQL queues (HSA specification 2.8, `amd_hsa_queue.h`, `amd_hsa_signal.h`).
 
-use super::{bell_of, Dispatch, Executor, Fault, Job, Memory, Outcome, Step};
+use super::{Bell, Dispatch, Executor, Fault, Job, Memory, Outcome, Step};
 use crate::kfd::device_clock;
 use hansa_kfd::uapi::queue as uapi;
 use std::sync::atomic::Ordering;
@@ -27,9 +27,9 @@ mod vendor {
     pub(super) const BARRIER_VALUE: u8 = 2;
 }
 
-/// Offsets in `amd_queue_t`, from the write index, and from the start.
+/// Offsets in `amd_queue_t`.
 mod descriptor {
-    pub(super) const WRITE_INDEX: u64 = 56;
+    pub(super) const READ_INDEX: u64 = 128;
     pub(super) const SCRATCH_LANE_BYTES: u64 = 176;
     pub(super) const INACTIVE_SIGNAL: u64 = 192;
 }
@@ -62,8 +62,9 @@ pub(super) struct Queue {
     ring: u64,
     packets: u64,
     descriptor: u64,
+    write_index: u64,
     read_index: u64,
-    bell: u64,
+    bell: Bell,
     rung: u64,
     /// The read index as the device has it.
     next: u64,
@@ -86,11 +87,12 @@ struct UnderWay {
 }
 
 impl Queue {
-    pub(super) fn new(a: &uapi::CreateQueue, bell: u64) -> Self {
+    pub(super) fn new(a: &uapi::CreateQueue, bell: Bell) -> Self {
         Self {
             ring: a.ring_base_address,
             packets: u64::from(a.ring_size) / PACKET,
-            descriptor: a.write_pointer_address - descriptor::WRITE_INDEX,
+            descriptor: a.read_pointer_address.wrapping_sub(descriptor::READ_INDEX),
+            write_index: a.write_pointer_address,
             read_index: a.read_pointer_address,
             bell,
             rung: u64::MAX,
@@ -111,7 +113,7 @@ impl Queue {
             return Ok(Step::Idle);
         }
         let busy = self.go_on(memory)?;
-        let bell = bell_of(self.bell).load(Ordering::Acquire);
+        let bell = self.bell.value();
         if bell != self.rung {
             self.rung = bell;
             self.pending = true;
@@ -127,7 +129,7 @@ impl Queue {
             self.needs_scratch = false;
         }
         // A doorbell may go backwards when several producers ring: the write index says what there is.
-        let write = memory.word64(self.descriptor + descriptor::WRITE_INDEX)?;
+        let write = memory.word64(self.write_index)?;
         let mut step = busy;
         for _ in 0..BATCH {
             if self.next >= write {

@@ -16,7 +16,7 @@ use hansa_kfd::uapi::queue as uapi;
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -127,9 +127,13 @@ impl Device {
 
     /// Begins to read a queue.
     pub(crate) fn start(&self, kernel: &Kernel, id: u32, a: &uapi::CreateQueue, gpu: usize, doorbell: u32) {
-        let bell = kernel.doorbells[gpu].address + u64::from(doorbell) * 8;
+        let described = &kernel.machine.gpus[gpu];
+        let bell = Bell {
+            address: kernel.doorbells[gpu].address + u64::from(doorbell) * described.doorbell_bytes(),
+            is_old: described.is_old,
+        };
         // The first value of a queue is 0, which a fresh page holds too.
-        bell_of(bell).store(u64::MAX, Ordering::Release);
+        bell.silence();
         let running = match a.queue_type {
             uapi::QUEUE_TYPE_COMPUTE_AQL => Running::Aql(aql::Queue::new(a, bell)),
             uapi::QUEUE_TYPE_COMPUTE => {
@@ -192,11 +196,46 @@ impl Drop for Device {
     }
 }
 
-/// The doorbell at an address of the kernel's own view of the page.
-fn bell_of(address: u64) -> &'static AtomicU64 {
-    let pointer = std::ptr::with_exposed_provenance_mut(usize::try_from(address).unwrap_or(0));
-    // SAFETY: the view of the doorbell page lives as long as the kernel, and the thread that reads bells holds it.
-    unsafe { AtomicU64::from_ptr(pointer) }
+/// A doorbell, at an address of the kernel's own view of the page.
+#[derive(Clone, Copy, Debug)]
+struct Bell {
+    address: u64,
+    /// It has 32 bits.
+    is_old: bool,
+}
+
+impl Bell {
+    fn pointer<T>(self) -> *mut T {
+        std::ptr::with_exposed_provenance_mut(usize::try_from(self.address).unwrap_or(0))
+    }
+
+    fn narrow(self) -> &'static AtomicU32 {
+        // SAFETY: the view of the doorbell page lives as long as the kernel, and the thread that reads bells holds it.
+        unsafe { AtomicU32::from_ptr(self.pointer()) }
+    }
+
+    fn wide(self) -> &'static AtomicU64 {
+        // SAFETY: as above.
+        unsafe { AtomicU64::from_ptr(self.pointer()) }
+    }
+
+    /// What was stored last.
+    fn value(self) -> u64 {
+        if self.is_old {
+            self.narrow().load(Ordering::Acquire).into()
+        } else {
+            self.wide().load(Ordering::Acquire)
+        }
+    }
+
+    /// Stores what no program stores.
+    fn silence(self) {
+        if self.is_old {
+            self.narrow().store(u32::MAX, Ordering::Release);
+        } else {
+            self.wide().store(u64::MAX, Ordering::Release);
+        }
+    }
 }
 
 fn block_signals() {

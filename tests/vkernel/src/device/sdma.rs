@@ -4,7 +4,7 @@
 //! engine does not know stops the queue and is complained of: its length is not known, and what follows would be
 //! read as something else.
 
-use super::{bell_of, Fault, Memory, Step};
+use super::{Bell, Fault, Memory, Step};
 use crate::kfd::device_clock;
 use hansa_kfd::uapi::queue as uapi;
 use std::sync::atomic::Ordering;
@@ -37,7 +37,7 @@ pub(super) struct Queue {
     bytes: u64,
     write_index: u64,
     read_index: u64,
-    bell: u64,
+    bell: Bell,
     rung: u64,
     next: u64,
     pending: bool,
@@ -55,7 +55,7 @@ enum Packet {
 }
 
 impl Queue {
-    pub(super) const fn new(a: &uapi::CreateQueue, bell: u64) -> Self {
+    pub(super) const fn new(a: &uapi::CreateQueue, bell: Bell) -> Self {
         Self {
             ring: a.ring_base_address,
             bytes: a.ring_size as u64,
@@ -73,7 +73,7 @@ impl Queue {
         if self.stopped || self.bytes == 0 {
             return Ok(Step::Idle);
         }
-        let bell = bell_of(self.bell).load(Ordering::Acquire);
+        let bell = self.bell.value();
         if bell != self.rung {
             self.rung = bell;
             self.pending = true;

@@ -2,7 +2,7 @@
 
 use super::queues::doorbell_offset;
 use crate::buffers::{Backing, Buffer};
-use crate::kernel::{register_page, Encoding, Kernel, Which, DOORBELL_BYTES};
+use crate::kernel::{register_page, Encoding, Kernel, Which};
 use crate::{user, Answer, Errno};
 use hansa_kfd::uapi::memory as uapi;
 use hansa_kfd::uapi::memory::{
@@ -77,7 +77,7 @@ pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
             Backing::User(a.mmap_offset)
         }
         uapi::ALLOC_DOORBELL => {
-            if a.size != DOORBELL_BYTES {
+            if a.size != kernel.machine.gpus[gpu].doorbell_page_bytes() {
                 return Err(Errno::INVAL);
             }
             a.mmap_offset = doorbell_offset(kernel, gpu);

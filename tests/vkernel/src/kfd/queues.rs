@@ -28,9 +28,12 @@ pub(super) fn create_queue(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
     if kernel.options.strict_buffers {
         check_buffers(&a, &described, gpu, &process.buffers)?;
     }
-    let (id, doorbell) = process.queues.enter(a, gpu)?;
+    let (id, doorbell) = process.queues.enter(a, gpu, described.is_old)?;
     a.queue_id = id;
-    a.doorbell_offset = doorbell_offset(kernel, gpu) + u64::from(doorbell) * 8;
+    a.doorbell_offset = doorbell_offset(kernel, gpu);
+    if !described.is_old {
+        a.doorbell_offset += u64::from(doorbell) * described.doorbell_bytes();
+    }
     drop(process);
     kernel.device.start(kernel, id, &a, gpu, doorbell);
     let copied = user::put(at, bytes, &a);

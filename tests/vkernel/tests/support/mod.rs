@@ -7,10 +7,13 @@ use hansa_kfd::machine::Lasting;
 use hansa_kfd::KfdDriver;
 use hansa_plugin_api as api;
 use hansa_plugin_api::sys::System;
+use hansa_plugin_api::{Driver as _, QueueKind, QueuePriority};
 use hansa_vkernel::{Kernel, Machine, Options, VirtualSystem};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 /// A host that remembers what it is told.
 #[derive(Debug, Default)]
@@ -168,6 +171,90 @@ pub(crate) fn register(rig: &Rig, address: u64, bytes: u64, nodes: &[u32]) -> ap
             reserved: 0,
         },
     )
+}
+
+/// Memory of a queue, as the runtime lays it out: 16 descriptors of a page each, and a ring.
+pub(crate) struct QueueMemory {
+    pub(crate) slots: HostPages,
+    pub(crate) ring: HostPages,
+    pub(crate) signal: HostPages,
+    registrations: Vec<api::MemoryHandle>,
+}
+
+/// Offsets in a queue's descriptor.
+pub(crate) const WRITE_INDEX: u64 = 56;
+pub(crate) const READ_INDEX: u64 = 128;
+pub(crate) const INACTIVE: u64 = 192;
+
+impl QueueMemory {
+    pub(crate) fn new(rig: &Rig, nodes: &[u32]) -> Self {
+        let (slots, ring, signal) = (
+            HostPages::new(16 * 4096),
+            HostPages::new(4096),
+            HostPages::new(4096),
+        );
+        let registrations = [&slots, &ring, &signal]
+            .map(|pages| register(rig, pages.address, pages.bytes, nodes).unwrap().handle)
+            .to_vec();
+        for packet in 0..64 {
+            ring.word(packet * 64).store(1, Ordering::Relaxed);
+        }
+        Self {
+            slots,
+            ring,
+            signal,
+            registrations,
+        }
+    }
+
+    pub(crate) fn request(&self, node: u32, slot: u64, kind: QueueKind) -> api::QueueRequest {
+        let descriptor = self.slots.address + slot * 4096;
+        api::QueueRequest {
+            node,
+            kind,
+            priority: QueuePriority::NORMAL,
+            engine: u32::MAX,
+            ring_address: self.ring.address,
+            ring_bytes: self.ring.bytes,
+            descriptor_address: if matches!(kind, QueueKind::AQL | QueueKind::COOPERATIVE) {
+                descriptor
+            } else {
+                0
+            },
+            write_index_address: descriptor + WRITE_INDEX,
+            read_index_address: descriptor + READ_INDEX,
+            exception_address: 0,
+            event: 0,
+            percent: 100,
+        }
+    }
+
+    pub(crate) fn end(self, rig: &Rig) {
+        for handle in &self.registrations {
+            rig.driver.deregister_host(*handle).unwrap();
+        }
+    }
+}
+
+/// Rings for the packet with an index.
+pub(crate) fn ring_bell(info: &api::QueueInfo, index: u64) {
+    if info.doorbell.kind.contains(api::DoorbellKind::NOTIFIER) {
+        (info.doorbell.notify)(info.doorbell.context, index);
+        return;
+    }
+    let at = usize::try_from(info.doorbell.address).unwrap();
+    // SAFETY: the driver gave this address for a doorbell of 64 bits.
+    let bell = unsafe { std::sync::atomic::AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(at)) };
+    bell.store(index, Ordering::Release);
+}
+
+/// Waits for something that has to come soon.
+pub(crate) fn within_a_second(what: &str, mut done: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(5);
+    while !done() {
+        assert!(Instant::now() < end, "{what} did not come");
+        std::thread::yield_now();
+    }
 }
 
 /// Where the published topologies are unpacked; `None` where they are not at hand.
