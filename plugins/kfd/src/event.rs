@@ -66,6 +66,12 @@ impl Events {
             .kfd
             .create_event(kind, request.manual_reset == 0, request.node, handle)?;
         page.shown = true;
+        if self.table.lock().contains(&event.id) {
+            return Err(Error::Nonsense {
+                request: "CREATE_EVENT",
+                what: format!("number {}, of an event that is there", event.id),
+            });
+        }
         let mut mailbox = 0;
         if kind == uapi::EVENT_SIGNAL {
             if event.slot >= uapi::SIGNAL_EVENT_LIMIT {

@@ -88,6 +88,17 @@ fn count<T>(items: &[T]) -> u32 {
     u32::try_from(items.len()).unwrap_or(u32::MAX)
 }
 
+/// Whether a call that went well did what it was to do for each device.
+fn all_done(request: &'static str, done: u32, ids: &[u32]) -> Result<()> {
+    if done == count(ids) {
+        return Ok(());
+    }
+    Err(Error::Nonsense {
+        request,
+        what: format!("success for {done} of {} devices", ids.len()),
+    })
+}
+
 /// `/dev/kfd`, open.
 #[derive(Debug)]
 pub struct Kfd(pub Node);
@@ -260,15 +271,8 @@ impl Kfd {
         };
         let outcome = self.0.call(&mut a);
         let done = (a.n_success as usize).min(ids.len());
-        match outcome {
-            Ok(()) if done == ids.len() => Ok(()),
-            Ok(()) => {
-                self.unmap_best_effort(handle, &gpu_ids[..done]);
-                Err(Error::Nonsense {
-                    request: "MAP_MEMORY_TO_GPU",
-                    what: format!("success for {done} of {} devices", ids.len()),
-                })
-            }
+        match outcome.and_then(|()| all_done(memory::MapMemoryToGpu::NAME, a.n_success, &ids)) {
+            Ok(()) => Ok(()),
             Err(error) => {
                 self.unmap_best_effort(handle, &gpu_ids[..done]);
                 Err(error)
@@ -287,12 +291,14 @@ impl Kfd {
             return Ok(());
         }
         let mut ids = gpu_ids.to_vec();
-        self.0.call(&mut memory::UnmapMemoryFromGpu {
+        let mut a = memory::UnmapMemoryFromGpu {
             handle,
             device_ids_array_ptr: pointer(&mut ids),
             n_devices: count(&ids),
             n_success: 0,
-        })
+        };
+        self.0.call(&mut a)?;
+        all_done(memory::UnmapMemoryFromGpu::NAME, a.n_success, &ids)
     }
 
     /// Bytes of a device's memory that can still be allocated.

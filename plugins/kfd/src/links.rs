@@ -1,7 +1,8 @@
 //! Ways between nodes: those that the kernel lists, and those through processors that follow from them.
 //!
-//! A GPU reaches another one, or a processor of another socket, through the processors between. Kernels before 5.18 list
-//! only the direct ways, and tell nothing of ways that go on; those are put together here, with the sum of the weights.
+//! A GPU reaches another one, or a processor of another socket, through the processors between. Kernels that know of such
+//! ways (since 5.18) count them in `p2p_links_count` and list those that can be used. Older ones list only the direct
+//! ways; there the others are put together here, with the sum of the weights.
 //! A way ends at memory, so a GPU is reached from outside only if the bus shows its memory; linked devices (one hive)
 //! have ways of their own; and devices do not reach each other across the sockets of a QPI machine.
 //!
@@ -39,7 +40,8 @@ pub(crate) fn links(system: &dyn System, topology: &Topology, gpus: &[Gpu]) -> V
             }
         }
     }
-    if !ways.values().any(|link| link.indirect) {
+    let knows = |node: &Node| node.properties.find("p2p_links_count").is_some();
+    if !topology.nodes.iter().any(knows) && !ways.values().any(|link| link.indirect) {
         let through = through_processors(topology, &ways);
         ways.extend(through);
     }

@@ -371,7 +371,9 @@ impl Memory {
                 has: machine.minor,
             });
         }
-        machine.kfd.available(gpu.candidate.gpu_id)
+        let banks = &machine.description.nodes[node as usize].banks;
+        let most = banks.iter().map(|bank| bank.bytes).max().unwrap_or(0);
+        Ok(machine.kfd.available(gpu.candidate.gpu_id)?.min(most))
     }
 }
 

@@ -112,6 +112,12 @@ impl Queues {
                 },
                 ..buffers
             })?;
+            if self.table.lock().contains_key(&queue.id) {
+                return Err(Error::Nonsense {
+                    request: "CREATE_QUEUE",
+                    what: format!("number {}, of a queue that is there", queue.id),
+                });
+            }
             let finished = finish(machine, gpu, request, queue).inspect_err(|_| {
                 // The first error is the one to tell.
                 let _ = machine.kfd.destroy_queue(queue.id);

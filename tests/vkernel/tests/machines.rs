@@ -203,9 +203,29 @@ fn files_may_be_written_in_any_way() {
 
 const HOST: NodeRef = NodeRef::host(0);
 
+/// A machine whose kernel knows nothing of ways through processors.
+fn of_an_old_kernel(specs: &[GpuSpec]) -> Machine {
+    let mut machine = Machine::with_gpus(specs);
+    for number in (0..).take(specs.len() + 1) {
+        edit(
+            &mut machine,
+            &node(number).join("properties"),
+            "p2p_links_count",
+            None,
+        );
+    }
+    machine
+}
+
 #[test]
 fn ways_through_a_processor_follow_from_direct_ones() {
     let (d, _rig) = opened(Machine::with_gpus(&[GpuSpec::default(); 2]));
+    assert_eq!(
+        of(&d, NodeRef::own(0), NodeRef::own(1)),
+        None,
+        "the kernel would have said so"
+    );
+    let (d, _rig) = opened(of_an_old_kernel(&[GpuSpec::default(); 2]));
     let way = of(&d, NodeRef::own(0), NodeRef::own(1)).unwrap();
     assert_eq!((way.weight, way.hops, way.kind), (40, 2, LinkKind::PCIE));
     // What the bus does not show cannot be reached.
@@ -213,7 +233,7 @@ fn ways_through_a_processor_follow_from_direct_ones() {
         visible: false,
         ..GpuSpec::default()
     };
-    let (d, _rig) = opened(Machine::with_gpus(&[GpuSpec::default(), hidden]));
+    let (d, _rig) = opened(of_an_old_kernel(&[GpuSpec::default(), hidden]));
     assert_eq!(of(&d, NodeRef::own(0), NodeRef::own(1)), None);
     assert_eq!(of(&d, NodeRef::own(1), NodeRef::own(0)).unwrap().weight, 40);
 }
@@ -284,7 +304,7 @@ fn ways_to_nodes_that_are_not_there_lead_nowhere() {
 /// Processors on NUMA nodes 0 and 4; nodes 1 to 3 are memory alone, and so is the kernel's node 1.
 #[test]
 fn nodes_of_memory_alone_are_no_processors() {
-    let mut machine = Machine::with_gpus(&[GpuSpec::default()]);
+    let mut machine = of_an_old_kernel(&[GpuSpec::default()]);
     machine.tree.remove(Path::new("/sys/devices/system/node"));
     for (number, list) in [(0, "0-3\n"), (1, "\n"), (2, ""), (3, "\n"), (4, "4-7\n")] {
         let file = format!("/sys/devices/system/node/node{number}/cpulist");

@@ -73,17 +73,18 @@ impl Rig {
 
     pub(crate) fn configured(machine: Machine, options: Options, config: Config) -> Self {
         let system = VirtualSystem::new(Kernel::new(machine, options, None).unwrap());
+        let seen = Arc::clone(&system) as Arc<dyn System>;
+        Self::on(system, seen, config)
+    }
+
+    /// A driver that sees another system in front of the virtual one.
+    pub(crate) fn on(system: Arc<VirtualSystem>, seen: Arc<dyn System>, config: Config) -> Self {
         let lasting = Arc::new(Lasting::default());
         let host = Arc::new(RecordingHost::default());
         // The host outlives the driver: it is never freed.
         let object: &'static api::HostObject =
             Box::leak(Box::new(api::HostObject::new(Shared(Arc::clone(&host)))));
-        let driver = KfdDriver::new(
-            Arc::clone(&system) as Arc<dyn System>,
-            Arc::clone(&lasting),
-            object.as_ref(),
-            config,
-        );
+        let driver = KfdDriver::new(seen, Arc::clone(&lasting), object.as_ref(), config);
         Self {
             driver,
             system,
