@@ -110,6 +110,16 @@ impl Differences {
         Ok(Self(entries))
     }
 
+    /// This list for another device: what it names may differ there, and what `own` names does.
+    #[must_use]
+    pub fn elsewhere(self, own: Self) -> Self {
+        let may = self.0.into_iter().map(|entry| Entry {
+            needed: false,
+            ..entry
+        });
+        Self(own.0.into_iter().chain(may).collect())
+    }
+
     /// Everything that is wrong with our answers.
     #[must_use]
     pub fn complaints(&self, ours: &Answers, theirs: &Answers) -> Vec<String> {
@@ -193,6 +203,18 @@ mod tests {
         assert!(complaints[0].starts_with("f | c | 2\n"));
         assert_eq!(complaints[1], "f | d has no answer");
         assert_eq!(complaints[2], "no difference is named by: f | a | 2");
+    }
+
+    #[test]
+    fn elsewhere_only_the_own_differences_have_to_be() {
+        let theirs = Answers::parse("f | a | 1\nf | b | 1\n");
+        let ours = Answers::parse("f | a | 1\nf | b | 3\n");
+        let list = |text| Differences::parse(text).unwrap();
+        let base = "== because\nf | a | 2\nf | b | 2\n";
+        let both = list(base).elsewhere(list("== here\nf | b | 3\n"));
+        assert_eq!(both.complaints(&ours, &theirs), Vec::<String>::new());
+        let both = list(base).elsewhere(list("== here\nf | b | 3\nf | a | 4\n"));
+        assert_eq!(both.complaints(&ours, &theirs).len(), 1);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use hansa_tests::artifacts::{libraries, scratch_dir};
 use hansa_tests::c_client::{own_headers, repository, Client};
 use hansa_tests::hsa_client::{ready, Machine, Plugins};
 use hansa_tests::oracle::{is_death, Answers, Differences};
+use hansa_tests::side::{is_comparable, Side};
 
 /// Threads that make each call at once.
 const CROWD: &str = "64";
@@ -64,9 +65,13 @@ fn program(name: &str, own: bool) -> PathBuf {
 
 fn answers(plugins: Plugins, program: &Path, configure: impl FnOnce(&mut Command)) -> Answers {
     let mut command = Machine::gfx900(plugins).command(program);
+    configure(&mut command);
+    answers_of(command, program)
+}
+
+fn answers_of(mut command: Command, program: &Path) -> Answers {
     // What the programs name relative to where they are: code objects.
     command.env("STATUS_CO_DIR", sources().join("co"));
-    configure(&mut command);
     let output = command.output().expect("timeout is a part of every system");
     assert!(
         output.status.success(),
@@ -83,11 +88,22 @@ fn compare(name: &str, plugins: Plugins, cases: usize) {
         return;
     }
     let ours = answers(plugins, &program(name, false), |_| ());
+    judge(
+        name,
+        &ours,
+        cases,
+        &differences(&format!("differences-{name}.txt")),
+    );
+}
+
+fn differences(file: &str) -> Differences {
+    Differences::parse(&read(file)).expect("Every difference has a reason and an answer")
+}
+
+fn judge(name: &str, ours: &Answers, cases: usize, differences: &Differences) {
     let theirs = Answers::parse(&read(&format!("rocr-5.2.3-{name}.txt")));
     assert_eq!(theirs.len(), cases, "AMD's answers are not all here");
-    let differences = Differences::parse(&read(&format!("differences-{name}.txt")))
-        .expect("Every difference has a reason and an answer");
-    let mut complaints = differences.complaints(&ours, &theirs);
+    let mut complaints = differences.complaints(ours, &theirs);
     let deaths = ours.iter().filter(|(_, answer)| is_death(answer));
     complaints.extend(deaths.map(|(case, answer)| format!("{case} must have an answer: {answer}")));
     assert!(
@@ -107,6 +123,21 @@ fn every_call_answers_as_amds_runtime_or_better() {
 #[test]
 fn every_attribute_is_that_of_amds_runtime_or_better() {
     compare("info", Plugins::BuiltIn, 1005);
+}
+
+/// On the virtual kernel, where AMD's answers are from, too.
+#[test]
+fn on_the_virtual_kernel_it_is_that_of_amds_runtime_or_better() {
+    if !is_comparable() {
+        return;
+    }
+    for (name, cases) in [("status", 3234), ("info", 1005)] {
+        let program = program(name, false);
+        let ours = answers_of(Side::Kfd.command("gfx900", &program), &program);
+        let base = differences(&format!("differences-{name}.txt"));
+        let own = differences(&format!("differences-{name}-kfd.txt"));
+        judge(name, &ours, cases, &base.elsewhere(own));
+    }
 }
 
 #[test]

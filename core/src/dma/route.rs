@@ -6,7 +6,7 @@
 //! a buffer in between.
 
 use super::engine::Engine;
-use super::{rows, Copy};
+use super::{bytes_of, rows, Copy};
 use crate::agent::DeviceRef;
 use crate::error::{Error, Result};
 use crate::memory::AllocationKind;
@@ -96,6 +96,31 @@ impl Runtime {
         })
     }
 
+    /// Whether what a copy does at one of its ends lies in one allocation, if it begins in memory of a device: what comes
+    /// after is somebody else's, and where it is mapped at all only the driver knows.
+    fn check_end(&self, address: u64, request: &api::CopyRequest, (slice, row): (u64, u64)) -> Result<()> {
+        if bytes_of(request) == 0 || !matches!(self.end_at(address), End::Device { .. }) {
+            return Ok(());
+        }
+        let last = |count: u64, pitch: u64| (count - 1).checked_mul(pitch);
+        let end = last(request.slices, slice)
+            .and_then(|bytes| bytes.checked_add(last(request.rows, row)?))
+            .and_then(|bytes| bytes.checked_add(request.row_bytes))
+            .and_then(|bytes| bytes.checked_add(address));
+        let whole = self.memory.find(address).is_none_or(|allocation| {
+            let begins = [allocation.base, allocation.host_base];
+            let room = |base: u64| end.is_some_and(|end| end - base <= allocation.bytes);
+            begins
+                .into_iter()
+                .any(|base| base != 0 && base <= address && room(base))
+        });
+        if whole {
+            Ok(())
+        } else {
+            Err(Error::InvalidArgument("the copy leaves the memory it begins in"))
+        }
+    }
+
     /// An agent's device, if its driver has these groups.
     pub(crate) fn device_with(&self, agent: usize, groups: api::DriverGroups) -> Option<DeviceRef> {
         let device = self.agents[agent].device()?.reference;
@@ -135,6 +160,18 @@ impl Runtime {
         } else {
             self.end_at(request.source)
         };
+        self.check_end(
+            request.destination,
+            request,
+            (request.destination_slice_pitch, request.destination_row_pitch),
+        )?;
+        if !fills {
+            self.check_end(
+                request.source,
+                request,
+                (request.source_slice_pitch, request.source_row_pitch),
+            )?;
+        }
         let hidden = |end| end == End::Device { visible: false };
         let reads_device = matches!(from, End::Device { .. });
         let writes_device = matches!(to, End::Device { .. });

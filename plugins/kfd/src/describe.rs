@@ -2,6 +2,7 @@
 
 use crate::discover::capability;
 use crate::machine::{has, has_svm, Gpu, MINOR_DMABUF};
+use crate::placed::MINOR_PLACED;
 use crate::topology::{cache_kind, Bank, Cache, Heap, Node, Topology};
 use hansa_plugin_api as api;
 use hansa_plugin_api::sys::System;
@@ -39,6 +40,9 @@ pub fn system(
         | api::DriverGroups::DMA_ENGINES;
     if minor >= MINOR_DMABUF {
         groups |= api::DriverGroups::SHARING;
+    }
+    if minor >= MINOR_PLACED {
+        groups |= api::DriverGroups::VIRTUAL_MEMORY;
     }
     if gpus
         .iter()

@@ -119,6 +119,7 @@ fn map(machine: &Machine, gpu: &Gpu, offset: u64, bytes: u64) -> Result<Page> {
         handle: buffer.handle,
         mapped: Vec::new(),
         host_visible: true,
+        apart: None,
     };
     machine
         .finish_block(block, &[gpu.candidate.gpu_id], shown)

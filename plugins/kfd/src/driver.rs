@@ -188,6 +188,38 @@ impl Driver for KfdDriver {
         Ok(self.machine()?.import(request)?)
     }
 
+    fn reserve(&self, address: u64, _bytes: u64, _alignment: u64) -> api::Result<u64> {
+        self.machine()?;
+        if address == 0 {
+            return Err(Error::Argument(
+                "Devices have the host's addresses, and the runtime chooses them".into(),
+            )
+            .into());
+        }
+        Ok(address)
+    }
+
+    fn unreserve(&self, _address: u64, _bytes: u64) -> api::Result<()> {
+        self.machine().map(drop).map_err(Into::into)
+    }
+
+    fn map_at(
+        &self,
+        handle: MemoryHandle,
+        offset: u64,
+        address: u64,
+        bytes: u64,
+        nodes: RSlice<'_, u32>,
+        access: u32,
+    ) -> api::Result<()> {
+        let machine = self.machine()?;
+        Ok(machine.place(handle, offset, address, bytes, nodes.as_slice(), access)?)
+    }
+
+    fn unmap_at(&self, handle: MemoryHandle, address: u64, bytes: u64) -> api::Result<()> {
+        Ok(self.machine()?.displace(handle, address, bytes)?)
+    }
+
     fn svm_set(
         &self,
         address: u64,

@@ -541,4 +541,45 @@ impl Render {
         })?;
         Ok(info)
     }
+
+    /// Takes the memory of a dma-buf file; answers the graphics driver's name of it. Names of one memory are one.
+    pub fn take_dmabuf(&self, file: File) -> Result<u32> {
+        let mut a = drm::PrimeHandle {
+            fd: file.0,
+            ..Default::default()
+        };
+        self.0.call(&mut a)?;
+        Ok(a.handle)
+    }
+
+    /// Forgets a name.
+    pub fn close_gem(&self, gem: u32) -> Result<()> {
+        self.0.call(&mut drm::GemClose { handle: gem, pad: 0 })
+    }
+
+    /// Puts a part of memory at an address.
+    pub fn map_at(&self, gem: u32, flags: u32, address: u64, offset: u64, bytes: u64) -> Result<()> {
+        self.0.call(&mut drm::GemVa {
+            handle: gem,
+            pad: 0,
+            operation: drm::VA_MAP,
+            flags,
+            va_address: address,
+            offset_in_bo: offset,
+            map_size: bytes,
+        })
+    }
+
+    /// Takes a part of memory from an address.
+    pub fn unmap_at(&self, gem: u32, address: u64, offset: u64, bytes: u64) -> Result<()> {
+        self.0.call(&mut drm::GemVa {
+            handle: gem,
+            pad: 0,
+            operation: drm::VA_UNMAP,
+            flags: 0,
+            va_address: address,
+            offset_in_bo: offset,
+            map_size: bytes,
+        })
+    }
 }

@@ -13,7 +13,7 @@
 //! | [`discover`] | which GPUs can be driven, and why others cannot |
 //! | [`describe`], `links` | what the runtime is told |
 //! | [`machine`] | the open driver: files, address spaces |
-//! | [`memory`], [`host_memory`] | what devices see |
+//! | [`memory`], `chunks`, `placed`, [`host_memory`] | what devices see |
 //! | [`sharing`], [`svm`] | memory of several processes, memory of everybody |
 //! | [`queue`], [`doorbell`], `bell` | queues and how they are rung |
 //! | [`registers`] | the page of registers for programs |
@@ -27,6 +27,7 @@
 
 mod bell;
 pub mod chip;
+mod chunks;
 pub mod config;
 pub mod describe;
 pub mod discover;
@@ -40,6 +41,7 @@ pub mod ioctl;
 mod links;
 pub mod machine;
 pub mod memory;
+pub mod placed;
 pub mod plugin;
 pub mod queue;
 pub mod range;

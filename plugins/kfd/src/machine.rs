@@ -13,6 +13,7 @@ use crate::event::{EventPage, Events};
 use crate::host_memory::HostMemory;
 use crate::ioctl::{Kfd, Render};
 use crate::memory::Memory;
+use crate::placed::Placements;
 use crate::queue::Queues;
 use crate::registers::Registers;
 use crate::topology::{self, Topology};
@@ -111,6 +112,8 @@ pub struct Machine {
     pub description: api::SystemDescription,
     /// Allocations.
     pub memory: Memory,
+    /// Memory at addresses that the runtime chose.
+    pub placements: Placements,
     /// Host memory that devices see.
     pub host_memory: HostMemory,
     /// Queues.
@@ -164,6 +167,7 @@ impl Machine {
         let mut machine = Self {
             system: Arc::clone(system),
             memory: Memory::default(),
+            placements: Placements::default(),
             host_memory: HostMemory::default(),
             queues: Queues::default(),
             doorbells: Doorbells::new(gpus.len()),
@@ -222,6 +226,7 @@ impl Machine {
     pub fn close(&self) {
         self.queues.close(self);
         self.events.close(self);
+        self.placements.close(self);
         self.memory.close(self);
         self.host_memory.close(self);
         self.doorbells.close(self);

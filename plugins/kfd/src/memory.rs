@@ -3,6 +3,7 @@
 //! An allocation is an address range that the host reserved, a buffer of the kernel at that address, the host's
 //! view of it where there is one, and the set of devices that see it. Every failure undoes what was done before it.
 
+use crate::chunks::{Chunks, Kind};
 use crate::error::{Error, Result};
 use crate::machine::{Gpu, Machine, MINOR_AVAILABLE};
 use crate::range::Range;
@@ -36,6 +37,17 @@ pub struct Block {
     /// Devices that see it, by the kernel's numbers.
     pub(crate) mapped: Vec<u32>,
     pub(crate) host_visible: bool,
+    /// It is memory without an address.
+    pub(crate) apart: Option<Apart>,
+}
+
+/// What is needed to put memory without an address somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Apart {
+    /// The driver's number of its device.
+    pub(crate) node: u32,
+    /// Its place in the render node's file, if the host may see it.
+    pub(crate) mmap_offset: Option<u64>,
 }
 
 /// How a block is made.
@@ -75,6 +87,7 @@ impl Machine {
             handle: buffer.handle,
             mapped: Vec::new(),
             host_visible: request.host,
+            apart: None,
         };
         let shown = if request.host {
             block
@@ -104,6 +117,7 @@ impl Machine {
             handle: buffer.handle,
             mapped: Vec::new(),
             host_visible: false,
+            apart: None,
         };
         self.finish_block(block, gpu_ids, Ok(()))
     }
@@ -147,6 +161,7 @@ impl Machine {
 #[derive(Debug, Default)]
 pub struct Memory {
     blocks: Mutex<HashMap<u64, Block>>,
+    chunks: Chunks,
     last: AtomicU64,
 }
 
@@ -162,13 +177,9 @@ impl Memory {
             .banks
             .get(request.bank as usize)
             .ok_or_else(|| Error::Argument(format!("Node {} has no bank {}", request.node, request.bank)))?;
-        if request.address != 0
-            || request
-                .flags
-                .intersects(AllocFlags::MEMORY_ONLY | AllocFlags::ADDRESS_ONLY)
-        {
+        if request.address != 0 || request.flags.contains(AllocFlags::ADDRESS_ONLY) {
             return Err(Error::Argument(
-                "Allocations at a given address, or without one, are not supported".into(),
+                "Allocations at a given address are not supported".into(),
             ));
         }
         let host = bank.flags.contains(BankFlags::HOST_VISIBLE);
@@ -193,6 +204,26 @@ impl Memory {
                 flags |= bit;
             }
         }
+        if request.flags.contains(AllocFlags::MEMORY_ONLY) {
+            return self.allocate_apart(machine, request, flags, host);
+        }
+        let contiguous = request.flags.contains(AllocFlags::CONTIGUOUS);
+        if !contiguous && Chunks::fits(request.bytes, request.alignment) {
+            let kind = Kind {
+                node: request.node,
+                flags,
+                host,
+            };
+            let chunk = self
+                .chunks
+                .allocate(machine, kind, request.bytes, request.alignment)?;
+            return Ok(Allocation {
+                handle: chunk.handle,
+                device_address: chunk.address,
+                host_address: if host { chunk.address } else { 0 },
+                bytes: chunk.bytes,
+            });
+        }
         let alignment = if request.bytes >= LARGE {
             request.alignment.max(LARGE)
         } else {
@@ -209,6 +240,31 @@ impl Memory {
             &[gpu.candidate.gpu_id],
         )?;
         Ok(self.keep(block))
+    }
+
+    /// Allocates memory without an address. The kernel gives it one in a range that nobody uses.
+    fn allocate_apart(
+        &self,
+        machine: &Machine,
+        request: &AllocRequest,
+        flags: u32,
+        host: bool,
+    ) -> Result<Allocation> {
+        let gpu_id = machine.gpu(request.node)?.candidate.gpu_id;
+        let range = machine.reserve(request.bytes, request.alignment)?;
+        let buffer = machine
+            .kfd
+            .allocate(gpu_id, range.address(), request.bytes, flags, 0)?;
+        Ok(self.keep(Block {
+            range,
+            handle: buffer.handle,
+            mapped: Vec::new(),
+            host_visible: false,
+            apart: Some(Apart {
+                node: request.node,
+                mmap_offset: host.then_some(buffer.mmap_offset),
+            }),
+        }))
     }
 
     /// Allocates private memory of waves.
@@ -278,13 +334,18 @@ impl Memory {
     }
 
     /// Does something with a block, which no one else can use meanwhile.
+    ///
+    /// The second argument is the allocation's offset in the block.
     pub(crate) fn with<T>(
         &self,
         handle: MemoryHandle,
-        act: impl FnOnce(&mut Block) -> Result<T>,
+        act: impl FnOnce(&mut Block, u64) -> Result<T>,
     ) -> Result<T> {
+        if Chunks::owns(handle) {
+            return self.chunks.with(handle, act);
+        }
         let mut block = self.take(handle)?;
-        let outcome = act(&mut block);
+        let outcome = act(&mut block, 0);
         self.blocks.lock().insert(handle.0, block);
         outcome
     }
@@ -295,6 +356,9 @@ impl Memory {
     ///
     /// [`Error::Handle`]; what the kernel says, and then the allocation is still there.
     pub fn free(&self, machine: &Machine, handle: MemoryHandle) -> Result<()> {
+        if Chunks::owns(handle) {
+            return self.chunks.free(machine, handle);
+        }
         let block = self.take(handle)?;
         machine.drop_block(block).map_err(|kept| {
             self.blocks.lock().insert(handle.0, kept.block);
@@ -308,7 +372,7 @@ impl Memory {
     ///
     /// [`Error::Handle`], and what the kernel says: then none of them sees it.
     pub fn map(&self, machine: &Machine, handle: MemoryHandle, gpu_ids: &[u32]) -> Result<()> {
-        self.with(handle, |block| {
+        self.with(handle, |block, _| {
             let mut new: Vec<u32> = gpu_ids
                 .iter()
                 .copied()
@@ -329,7 +393,11 @@ impl Memory {
     ///
     /// [`Error::Handle`], and what the kernel says.
     pub fn unmap(&self, machine: &Machine, handle: MemoryHandle, gpu_ids: &[u32]) -> Result<()> {
-        self.with(handle, |block| {
+        if Chunks::owns(handle) {
+            // Others may lie in the same block.
+            return self.chunks.with(handle, |_, _| Ok(()));
+        }
+        self.with(handle, |block, _| {
             let old: Vec<u32> = block
                 .mapped
                 .iter()
@@ -344,14 +412,9 @@ impl Memory {
         })
     }
 
-    /// Whether a handle is one of these.
-    #[must_use]
-    pub fn has(&self, handle: MemoryHandle) -> bool {
-        self.blocks.lock().contains_key(&handle.0)
-    }
-
     /// Frees everything.
     pub(crate) fn close(&self, machine: &Machine) {
+        self.chunks.close(machine);
         for (_, block) in self.blocks.lock().drain() {
             drop_at_last(machine, block);
         }

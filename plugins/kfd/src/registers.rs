@@ -46,6 +46,7 @@ impl Machine {
             handle: buffer.handle,
             mapped: Vec::new(),
             host_visible: true,
+            apart: None,
         };
         self.finish_block(block, &[gpu_id], shown).ok()
     }

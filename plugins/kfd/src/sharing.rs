@@ -5,13 +5,13 @@
 
 use crate::error::{Error, Result};
 use crate::machine::{Machine, MINOR_DMABUF};
-use crate::memory::Block;
+use crate::memory::{Apart, Block};
 use crate::range::Range;
 use hansa_plugin_api::sys::Errno;
 use hansa_plugin_api::{Allocation, ExportKind, ImportRequest, MemoryHandle, SharedHandle};
 
 /// `O_CLOEXEC` and `O_RDWR`, as `fcntl.h` has them.
-const FILE_FLAGS: u32 = 0o2_000_000 | 0o2;
+pub(crate) const FILE_FLAGS: u32 = 0o2_000_000 | 0o2;
 
 impl Machine {
     /// Names an allocation to another process.
@@ -21,7 +21,9 @@ impl Machine {
     /// [`Error::Handle`], [`Error::TooOld`], and what the kernel says.
     pub fn export(&self, handle: MemoryHandle, kind: ExportKind) -> Result<SharedHandle> {
         let mut words = [0; 8];
-        self.memory.with(handle, |block| {
+        let mut offset = 0;
+        self.memory.with(handle, |block, at| {
+            offset = at;
             match kind {
                 ExportKind::DMA_BUF => {
                     self.needs(MINOR_DMABUF, "EXPORT_DMABUF")?;
@@ -46,7 +48,7 @@ impl Machine {
         Ok(SharedHandle {
             kind,
             reserved: 0,
-            offset: 0,
+            offset,
             words,
         })
     }
@@ -59,29 +61,39 @@ impl Machine {
     pub fn import(&self, request: &ImportRequest<'_>) -> Result<Allocation> {
         let words = &request.shared.words;
         let gpu_ids = self.gpu_ids(request.nodes.as_slice())?;
+        let offset = request.shared.offset;
+        let wanted = offset
+            .checked_add(request.bytes)
+            .ok_or_else(|| Error::Argument(format!("Offset {offset:#x} is none")))?;
+        // Memory that nobody sees yet is put somewhere later.
+        let apart = |node| {
+            gpu_ids.is_empty().then_some(Apart {
+                node,
+                mmap_offset: None,
+            })
+        };
         let block = match request.shared.kind {
             ExportKind::DMA_BUF => {
                 let info = self.kfd.dmabuf_info(words[0])?;
                 let gpu_id = info.gpu_id;
-                self.node_of(gpu_id).ok_or_else(|| {
-                    Error::Argument(format!("The memory is of device {gpu_id}, none of this driver's"))
-                })?;
-                let range = self.range_for_import(info.bytes, request.bytes)?;
+                let node = self.node_shared(gpu_id)?;
+                let apart = apart(node);
+                let range = self.range_for_import(info.bytes, wanted)?;
                 let handle = self.kfd.import_dmabuf(gpu_id, range.address(), words[0])?;
                 Block {
                     range,
                     handle,
                     mapped: Vec::new(),
                     host_visible: false,
+                    apart,
                 }
             }
             ExportKind::IPC => {
                 let gpu_id = words[4];
-                let node = self.node_of(gpu_id).ok_or_else(|| {
-                    Error::Argument(format!("The memory is of device {gpu_id}, none of this driver's"))
-                })?;
+                let node = self.node_shared(gpu_id)?;
+                let apart = apart(node);
                 let bytes = u64::from(words[5]) | u64::from(words[6]) << 32;
-                let range = self.range_for_import(bytes, request.bytes)?;
+                let range = self.range_for_import(bytes, wanted)?;
                 let name = [words[0], words[1], words[2], words[3]];
                 let buffer = self
                     .kfd
@@ -96,6 +108,10 @@ impl Machine {
                     handle: buffer.handle,
                     mapped: Vec::new(),
                     host_visible,
+                    apart: apart.map(|apart| Apart {
+                        mmap_offset: Some(buffer.mmap_offset),
+                        ..apart
+                    }),
                 }
             }
             ExportKind(other) => {
@@ -103,7 +119,20 @@ impl Machine {
             }
         };
         let block = self.finish_block(block, &gpu_ids, Ok(()))?;
-        Ok(self.memory.keep(block))
+        let whole = self.memory.keep(block);
+        let within = |address: u64| if address == 0 { 0 } else { address + offset };
+        Ok(Allocation {
+            device_address: within(whole.device_address),
+            host_address: within(whole.host_address),
+            bytes: whole.bytes - offset,
+            ..whole
+        })
+    }
+
+    fn node_shared(&self, gpu_id: u32) -> Result<u32> {
+        self.node_of(gpu_id).ok_or_else(|| {
+            Error::Argument(format!("The memory is of device {gpu_id}, none of this driver's"))
+        })
     }
 
     fn range_for_import(&self, bytes: u64, wanted: u64) -> Result<Range> {

@@ -1,6 +1,7 @@
 //! Memory: buffers, who sees them, and what a device finds at an address.
 
-use crate::files::View;
+use crate::files::{DeviceFile, View};
+use crate::kernel::Kernel;
 use crate::Errno;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,6 +15,24 @@ pub enum Backing {
         gpu: usize,
         /// Offset in the file.
         offset: u64,
+        /// Bytes of the part.
+        bytes: u64,
+        /// The device's side of it.
+        view: View,
+    },
+    /// A part of another buffer.
+    Part {
+        /// Of which.
+        of: Arc<Backing>,
+        /// Where it begins.
+        offset: u64,
+    },
+    /// A part of a file of another process.
+    Foreign {
+        /// The file.
+        file: DeviceFile,
+        /// Offset in the file.
+        offset: u64,
         /// The device's side of it.
         view: View,
     },
@@ -21,6 +40,49 @@ pub enum Backing {
     User(u64),
     /// Nothing that a device reads (doorbells, registers).
     Nothing,
+}
+
+impl Backing {
+    /// Where the device's side of a file is.
+    #[must_use]
+    pub fn view(&self) -> Option<u64> {
+        match self {
+            Self::File { view, .. } | Self::Foreign { view, .. } => Some(view.address),
+            Self::Part { of, offset } => Some(of.view()? + offset),
+            Self::User(_) | Self::Nothing => None,
+        }
+    }
+
+    /// Maps a part of a file at an address of the process that is reserved for it.
+    ///
+    /// # Errors
+    ///
+    /// The system's number; [`Errno::INVAL`] where there is no file.
+    pub(crate) fn put(&self, kernel: &Kernel, address: u64, from: u64, bytes: u64) -> Result<(), Errno> {
+        match self {
+            Self::File { gpu, offset, .. } => kernel.renders[*gpu].lock().put(address, offset + from, bytes),
+            Self::Foreign { file, offset, .. } => file.put(address, offset + from, bytes),
+            Self::Part { of, offset } => of.put(kernel, address, offset + from, bytes),
+            Self::User(_) | Self::Nothing => Err(Errno::INVAL),
+        }
+    }
+
+    /// Gives a part of a file back, unless someone else has it too.
+    pub(crate) fn release(kernel: &Kernel, backing: Arc<Self>) {
+        match Arc::into_inner(backing) {
+            Some(Self::File {
+                gpu,
+                offset,
+                bytes,
+                view,
+            }) => {
+                drop(view);
+                kernel.renders[gpu].lock().give_back(offset, bytes);
+            }
+            Some(Self::Part { of, .. }) => Self::release(kernel, of),
+            _ => {}
+        }
+    }
 }
 
 /// A buffer.

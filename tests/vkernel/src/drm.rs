@@ -1,8 +1,12 @@
 //! Requests on a render node: what libdrm asks when it opens a device, and what drivers ask beside.
 
+use crate::buffers::{Backing, Buffer};
+use crate::exported::{self, Shared};
 use crate::kernel::Kernel;
-use crate::kfd::NANOSECONDS_PER_TICK;
+use crate::kfd::{show, NANOSECONDS_PER_TICK};
 use crate::{user, Answer, Errno};
+use hansa_kfd::uapi::{drm, memory};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Letter of the group.
@@ -23,6 +27,9 @@ fn number(code: u32) -> Option<u8> {
 pub(crate) fn name(code: u32) -> Option<&'static str> {
     match number(code)? {
         0x00 => Some("VERSION"),
+        0x09 => Some("GEM_CLOSE"),
+        0x2e => Some("PRIME_FD_TO_HANDLE"),
+        0x48 => Some("AMDGPU_GEM_VA"),
         0x45 => Some("AMDGPU_INFO"),
         _ => None,
     }
@@ -30,8 +37,12 @@ pub(crate) fn name(code: u32) -> Option<&'static str> {
 
 /// Answers a request.
 pub(crate) fn answer(kernel: &Arc<Kernel>, gpu: usize, code: u32, at: u64) -> Answer {
+    let size = (code >> 16 & 0x3fff) as usize;
     match number(code) {
         Some(0x00) => version(at),
+        Some(0x09) => close(kernel, gpu, at, size),
+        Some(0x2e) => take(kernel, gpu, at, size),
+        Some(0x48) => map(kernel, gpu, at, size),
         Some(0x45) => info(kernel, gpu, at),
         _ => Err(Errno::NOTTY),
     }
@@ -106,4 +117,136 @@ fn info(kernel: &Kernel, gpu: usize, at: u64) -> Answer {
     };
     answer.truncate(room);
     user::write(to, &answer)
+}
+
+/// Buffers that the graphics driver knows of, and where parts of them are.
+#[derive(Debug, Default)]
+pub struct Gems {
+    /// By GPU and name.
+    table: BTreeMap<(usize, u32), Shared>,
+    /// By GPU and address: the name, and the handle of what stands for the part.
+    places: BTreeMap<(usize, u64), (u32, u64)>,
+}
+
+/// Names the memory of a file. One memory has one name.
+fn take(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
+    let mut a: drm::PrimeHandle = user::get(at, bytes)?;
+    let shared = exported::of_file(kernel, a.fd)?;
+    let mut process = kernel.process();
+    let gems = &mut process.gems.table;
+    let known = gems
+        .iter()
+        .find(|((of, _), known)| *of == gpu && Arc::ptr_eq(&known.backing, &shared.backing))
+        .map(|((_, name), _)| *name);
+    a.handle = known
+        .or_else(|| (1..).find(|name| !gems.contains_key(&(gpu, *name))))
+        .ok_or(Errno::NOMEM)?;
+    gems.insert((gpu, a.handle), shared);
+    drop(process);
+    user::put(at, bytes, &a)
+}
+
+/// Forgets a name, with all places of the memory.
+fn close(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
+    let a: drm::GemClose = user::get(at, bytes)?;
+    let mut process = kernel.process();
+    let shared = process.gems.table.remove(&(gpu, a.handle)).ok_or(Errno::INVAL)?;
+    let mut places = std::mem::take(&mut process.gems.places);
+    places.retain(|(of, _), (name, handle)| {
+        let goes = *of == gpu && *name == a.handle;
+        if goes {
+            forget(kernel, &mut process.buffers, gpu, *handle);
+        }
+        !goes
+    });
+    process.gems.places = places;
+    drop(process);
+    Backing::release(kernel, shared.backing);
+    Ok(())
+}
+
+fn forget(kernel: &Kernel, buffers: &mut crate::buffers::Buffers, gpu: usize, handle: u64) {
+    if let Ok(buffer) = buffers.get(handle) {
+        buffer.mapped.clear();
+    }
+    if let Ok(buffer) = buffers.remove(handle) {
+        if let Some(executor) = kernel.device.executor() {
+            executor.forget(gpu, buffer.address, buffer.bytes);
+        }
+        Backing::release(kernel, buffer.backing);
+    }
+}
+
+/// Puts a part of memory at an address, or takes it away.
+fn map(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
+    const PAGE: u64 = 4096;
+    let a: drm::GemVa = user::get(at, bytes)?;
+    let good = drm::VA_READABLE | drm::VA_WRITEABLE | drm::VA_EXECUTABLE;
+    let misplaced = [a.va_address, a.offset_in_bo, a.map_size]
+        .iter()
+        .any(|value| value % PAGE != 0);
+    if a.flags & !good != 0 || a.map_size == 0 || misplaced {
+        kernel.complain(format!("AMDGPU_GEM_VA with {a:?}"));
+        return Err(Errno::INVAL);
+    }
+    let mut process = kernel.process();
+    let shared = process
+        .gems
+        .table
+        .get(&(gpu, a.handle))
+        .cloned()
+        .ok_or(Errno::NOENT)?;
+    let key = (gpu, a.va_address);
+    match a.operation {
+        drm::VA_MAP => {
+            if a.offset_in_bo
+                .checked_add(a.map_size)
+                .is_none_or(|end| end > shared.bytes)
+                || process.buffers.is_taken(gpu, 0, a.va_address, a.map_size)
+            {
+                return Err(Errno::INVAL);
+            }
+            if !process.spaces.contains_key(&gpu) {
+                return Err(Errno::NODEV);
+            }
+            let mut flags = memory::ALLOC_VRAM;
+            for (given, flag) in [
+                (drm::VA_WRITEABLE, memory::ALLOC_WRITABLE),
+                (drm::VA_EXECUTABLE, memory::ALLOC_EXECUTABLE),
+            ] {
+                if a.flags & given != 0 {
+                    flags |= flag;
+                }
+            }
+            let buffer = Buffer {
+                address: a.va_address,
+                bytes: a.map_size,
+                // Memory is counted where it was allocated.
+                gpu: usize::MAX,
+                flags,
+                backing: Arc::new(Backing::Part {
+                    of: shared.backing,
+                    offset: a.offset_in_bo,
+                }),
+                mapped: BTreeSet::from([gpu]),
+            };
+            show(kernel, gpu, &buffer);
+            let handle = process.buffers.enter(kernel.machine.gpus[gpu].gpu_id, buffer);
+            process.gems.places.insert(key, (a.handle, handle));
+            Ok(())
+        }
+        drm::VA_UNMAP => {
+            let (name, handle) = process.gems.places.remove(&key).ok_or(Errno::NOENT)?;
+            if name != a.handle {
+                process.gems.places.insert(key, (name, handle));
+                return Err(Errno::NOENT);
+            }
+            forget(kernel, &mut process.buffers, gpu, handle);
+            Ok(())
+        }
+        other => {
+            kernel.complain(format!("AMDGPU_GEM_VA with operation {other}"));
+            Err(Errno::INVAL)
+        }
+    }
 }

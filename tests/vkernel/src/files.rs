@@ -36,6 +36,21 @@ pub fn inode(fd: i32) -> Option<u64> {
     (result == 0).then(|| unsafe { stat.assume_init() }.st_ino)
 }
 
+/// Reads the beginning of a file.
+///
+/// # Errors
+///
+/// The system's number; [`Errno::BADF`] for a file that is shorter.
+pub fn read_at(fd: i32, into: &mut [u8]) -> Result<(), Errno> {
+    // SAFETY: the buffer is the slice.
+    let done = unsafe { libc::pread(fd, into.as_mut_ptr().cast(), into.len(), 0) };
+    if usize::try_from(done) == Ok(into.len()) {
+        Ok(())
+    } else {
+        Err(Errno::BADF)
+    }
+}
+
 impl DeviceFile {
     /// Makes one.
     ///
@@ -58,6 +73,51 @@ impl DeviceFile {
             next: 0,
             free: Vec::new(),
         })
+    }
+
+    /// A file that another process has open under a number.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    pub fn of_process(process: u64, number: u64) -> Result<Self, Errno> {
+        let path =
+            std::ffi::CString::new(format!("/proc/{process}/fd/{number}")).map_err(|_| Errno::INVAL)?;
+        let flags = libc::O_RDWR | libc::O_CLOEXEC;
+        // The system call itself, as the preload face stands in for `open`.
+        // SAFETY: the path is a string.
+        let fd = unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags) };
+        let fd = i32::try_from(fd).map_err(|_| Errno::MFILE)?;
+        if fd < 0 {
+            return Err(last());
+        }
+        Ok(Self {
+            fd,
+            inode: inode(fd).ok_or(Errno::IO)?,
+            next: 0,
+            free: Vec::new(),
+        })
+    }
+
+    /// The descriptor that it has itself.
+    #[must_use]
+    pub const fn descriptor(&self) -> i32 {
+        self.fd
+    }
+
+    /// Writes its beginning.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), Errno> {
+        // SAFETY: the buffer is the slice.
+        let done = unsafe { libc::pwrite(self.fd, bytes.as_ptr().cast(), bytes.len(), 0) };
+        if usize::try_from(done) == Ok(bytes.len()) {
+            Ok(())
+        } else {
+            Err(last())
+        }
     }
 
     /// Whether a descriptor is of this file.

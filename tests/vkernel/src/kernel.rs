@@ -2,6 +2,7 @@
 
 use crate::alias::Aliases;
 use crate::device::{Device, Executor};
+use crate::exported::Exported;
 use crate::faults::Faults;
 use crate::files::{inode, DeviceFile, View};
 use crate::machine::Machine;
@@ -72,16 +73,6 @@ pub enum Which {
     Render(usize),
     /// A dma-buf.
     Dmabuf(usize),
-}
-
-/// Memory that was exported.
-#[derive(Debug)]
-pub struct Exported {
-    pub(crate) file: DeviceFile,
-    pub(crate) bytes: u64,
-    pub(crate) gpu: usize,
-    pub(crate) flags: u32,
-    pub(crate) backing: Arc<crate::buffers::Backing>,
 }
 
 /// A kernel with one process.

@@ -19,7 +19,7 @@
 //! | [`machine`], [`tree`] | the described machine, and its files |
 //! | [`kernel`], [`process`] | open files, and what the kernel keeps for a process |
 //! | [`kfd`], [`drm`] | requests |
-//! | [`buffers`], [`events`], [`queues`] | what they are about |
+//! | [`buffers`], [`exported`], [`events`], [`queues`] | what they are about |
 //! | [`device`] | what runs packets behind the queues |
 //! | [`faults`] | the script of failures |
 //! | [`user`] | guarded access to the process's memory |
@@ -29,6 +29,7 @@ pub mod buffers;
 pub mod device;
 pub mod drm;
 pub mod events;
+pub mod exported;
 pub mod faults;
 pub mod files;
 pub mod kernel;

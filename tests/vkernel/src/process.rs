@@ -1,6 +1,7 @@
 //! What the kernel keeps for a process. It stays when files are closed; only the process's end takes it.
 
 use crate::buffers::Buffers;
+use crate::drm::Gems;
 use crate::events::Events;
 use crate::queues::Queues;
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ pub struct Process {
     pub events: Events,
     /// By GPU: the descriptor whose file carries the address space.
     pub spaces: BTreeMap<usize, i32>,
+    /// What the graphics driver knows of.
+    pub gems: Gems,
     /// Handle of the event page.
     pub event_page: Option<u64>,
     /// Ranges of shared virtual memory that a GPU may use: GPU, address, bytes; with the handle of what stands for them.

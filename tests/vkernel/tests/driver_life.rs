@@ -193,7 +193,7 @@ fn memory_where_forgotten_registrations_were_is_new_memory() {
     let rig = Rig::vega10();
     rig.driver.open().unwrap();
     let before = rig.kernel().books();
-    let bytes = 64 << 12;
+    let bytes = 256 << 12;
     let forgotten: Vec<_> = (0..4)
         .map(|_| {
             let pages = HostPages::new(bytes);
@@ -228,7 +228,7 @@ fn a_peer_sees_memory_until_it_is_unmapped() {
     let rig = Rig::new(Machine::with_gpus(&[GpuSpec::default(); 3]), Options::default());
     rig.driver.open().unwrap();
     let before = rig.kernel().books();
-    let a = rig.driver.allocate(&request_memory(1, 4096)).unwrap();
+    let a = rig.driver.allocate(&request_memory(1, 1 << 20)).unwrap();
     let request = |nodes| api::MapRequest {
         handle: a.handle,
         nodes: api::RSlice::from_slice(nodes),
@@ -472,7 +472,7 @@ fn memory_is_shared_through_a_dma_buf() {
     let rig = Rig::new(Machine::with_gpus(&[GpuSpec::default(); 2]), Options::default());
     rig.driver.open().unwrap();
     let before = rig.kernel().books();
-    let a = rig.driver.allocate(&request_memory(0, 8192)).unwrap();
+    let a = rig.driver.allocate(&request_memory(0, 1 << 20)).unwrap();
     let shared = rig.driver.export_memory(a.handle, ExportKind::DMA_BUF).unwrap();
     let b = rig
         .driver
@@ -482,7 +482,7 @@ fn memory_is_shared_through_a_dma_buf() {
             nodes: api::RSlice::from_slice(&[0, 1]),
         })
         .unwrap();
-    assert_eq!(b.bytes, 8192);
+    assert_eq!(b.bytes, 1 << 20);
     assert_ne!(b.device_address, a.device_address);
     rig.driver.free(a.handle).unwrap();
     rig.driver.free(b.handle).unwrap();

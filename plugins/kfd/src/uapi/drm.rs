@@ -3,7 +3,7 @@
 //! Source of the facts: `include/uapi/drm/drm.h` and `amdgpu_drm.h`; group letter `d`, the driver's own numbers
 //! start at 0x40.
 
-use super::{code, Request, WRITE};
+use super::{code, Request, READ, WRITE};
 
 /// The letter of the group.
 pub const GROUP: u8 = b'd';
@@ -55,6 +55,80 @@ pub struct DeviceInfo {
 }
 const _: () = assert!(std::mem::offset_of!(DeviceInfo, gpu_counter_freq) == 28);
 
+/// Part of a mapping's flags: devices read.
+pub const VA_READABLE: u32 = 1 << 1;
+/// Devices write.
+pub const VA_WRITEABLE: u32 = 1 << 2;
+/// Devices execute.
+pub const VA_EXECUTABLE: u32 = 1 << 3;
+/// Operation: map.
+pub const VA_MAP: u32 = 1;
+/// Operation: unmap.
+pub const VA_UNMAP: u32 = 2;
+
+/// Maps a part of a buffer at an address, or takes it away. Later kernels have more fields and take this length too.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GemVa {
+    /// The buffer.
+    pub handle: u32,
+    /// Zero.
+    pub pad: u32,
+    /// [`VA_MAP`] or [`VA_UNMAP`].
+    pub operation: u32,
+    /// What devices may do.
+    pub flags: u32,
+    /// The address.
+    pub va_address: u64,
+    /// Where the part begins.
+    pub offset_in_bo: u64,
+    /// Its bytes.
+    pub map_size: u64,
+}
+const _: () = assert!(size_of::<GemVa>() == 40);
+
+// SAFETY: DRM_AMDGPU_GEM_VA takes this structure, which is all integers.
+unsafe impl Request for GemVa {
+    const CODE: u32 = code(WRITE, GROUP, 0x48, size_of::<Self>());
+    const NAME: &'static str = "AMDGPU_GEM_VA";
+}
+
+/// Names the buffer of a dma-buf file.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrimeHandle {
+    /// The name.
+    pub handle: u32,
+    /// Zero here.
+    pub flags: u32,
+    /// The file.
+    pub fd: i32,
+}
+const _: () = assert!(size_of::<PrimeHandle>() == 12);
+
+// SAFETY: DRM_PRIME_FD_TO_HANDLE takes this structure, which is all integers.
+unsafe impl Request for PrimeHandle {
+    const CODE: u32 = code(READ | WRITE, GROUP, 0x2e, size_of::<Self>());
+    const NAME: &'static str = "PRIME_FD_TO_HANDLE";
+}
+
+/// Forgets a name.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GemClose {
+    /// The name.
+    pub handle: u32,
+    /// Zero.
+    pub pad: u32,
+}
+const _: () = assert!(size_of::<GemClose>() == 8);
+
+// SAFETY: DRM_GEM_CLOSE takes this structure, which is all integers.
+unsafe impl Request for GemClose {
+    const CODE: u32 = code(WRITE, GROUP, 0x09, size_of::<Self>());
+    const NAME: &'static str = "GEM_CLOSE";
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +136,8 @@ mod tests {
     #[test]
     fn the_number_is_the_headers() {
         assert_eq!(Info::CODE, 0x4020_6445);
+        assert_eq!(GemVa::CODE, 0x4028_6448);
+        assert_eq!(PrimeHandle::CODE, 0xc00c_642e);
+        assert_eq!(GemClose::CODE, 0x4008_6409);
     }
 }

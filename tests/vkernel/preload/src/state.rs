@@ -103,6 +103,7 @@ fn make() -> Result<State, String> {
     let mut options = Options {
         encoding: Encoding::File,
         trace: variable("VKERNEL_TRACE").is_some(),
+        dkms: variable("VKERNEL_DKMS").is_some(),
         strict_buffers: variable("VKERNEL_STRICT").as_deref() != Some("0"),
         ..Options::default()
     };

@@ -68,9 +68,8 @@ impl<'a> Memory<'a> {
         }
         let offset = address - buffer.address;
         let place = match &*buffer.backing {
-            Backing::File { view, .. } => Place::View(view.address + offset),
             Backing::User(start) => Place::User(start + offset),
-            Backing::Nothing => return Err(absent),
+            backing => Place::View(backing.view().ok_or(absent)? + offset),
         };
         Ok((place, buffer.bytes - offset))
     }

@@ -65,7 +65,12 @@ pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
                 .view(offset, a.size)
                 .inspect_err(|_| file.give_back(offset, a.size))?;
             a.mmap_offset = offset;
-            Backing::File { gpu, offset, view }
+            Backing::File {
+                gpu,
+                offset,
+                bytes: a.size,
+                view,
+            }
         }
         uapi::ALLOC_USERPTR => {
             if a.mmap_offset == 0 || a.mmap_offset % PAGE != 0 {
@@ -117,16 +122,8 @@ pub(super) fn free_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer
     let buffer = process.buffers.remove(a.handle)?;
     drop(process);
     kernel.aliases.hide(buffer.address);
-    give_back(kernel, buffer);
+    Backing::release(kernel, buffer.backing);
     Ok(())
-}
-
-/// Gives a buffer's part of a file back, unless someone else has it too.
-fn give_back(kernel: &Kernel, buffer: Buffer) {
-    if let Some(Backing::File { gpu, offset, view }) = Arc::into_inner(buffer.backing) {
-        drop(view);
-        kernel.renders[gpu].lock().give_back(offset, buffer.bytes);
-    }
 }
 
 fn devices(kernel: &Kernel, pointer: u64, count: u32, done: u32) -> Result<Vec<usize>, Errno> {
@@ -172,21 +169,11 @@ pub(super) fn map_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer 
 
 /// Tells what runs kernels of a buffer. It has the host's addresses, so memory that the program left inaccessible, and
 /// host memory under another address, is put at its address for it.
-pub(super) fn show(kernel: &Kernel, gpu: usize, buffer: &Buffer) {
+pub(crate) fn show(kernel: &Kernel, gpu: usize, buffer: &Buffer) {
     let Some(executor) = kernel.device.executor() else {
         return;
     };
     match &*buffer.backing {
-        Backing::File {
-            gpu: owner, offset, ..
-        } => {
-            let file = kernel.renders[*owner].lock();
-            if buffer.flags & (uapi::ALLOC_PUBLIC | uapi::ALLOC_GTT) == 0
-                && file.put(buffer.address, *offset, buffer.bytes).is_err()
-            {
-                return;
-            }
-        }
         Backing::User(at) if *at == buffer.address => {}
         Backing::User(at) => {
             if kernel.aliases.show(*at, buffer.address, buffer.bytes).is_err() {
@@ -194,6 +181,13 @@ pub(super) fn show(kernel: &Kernel, gpu: usize, buffer: &Buffer) {
             }
         }
         Backing::Nothing => return,
+        // The program mapped it itself.
+        Backing::File { .. } if buffer.flags & (uapi::ALLOC_PUBLIC | uapi::ALLOC_GTT) != 0 => {}
+        backing => {
+            if backing.put(kernel, buffer.address, 0, buffer.bytes).is_err() {
+                return;
+            }
+        }
     }
     let has = |flag| buffer.flags & flag != 0;
     executor.see(

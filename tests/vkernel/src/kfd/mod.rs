@@ -10,6 +10,7 @@ mod sharing;
 mod svm;
 mod system;
 
+pub(crate) use memory::show;
 pub use system::{device_clock, NANOSECONDS_PER_TICK};
 
 use crate::kernel::Kernel;
@@ -20,7 +21,7 @@ use hansa_kfd::uapi::memory::{
     AllocMemoryOfGpu, AvailableMemory, FreeMemoryOfGpu, MapMemoryToGpu, Svm, UnmapMemoryFromGpu,
 };
 use hansa_kfd::uapi::queue::{AllocQueueGws, CreateQueue, DestroyQueue, SetCuMask, UpdateQueue};
-use hansa_kfd::uapi::sharing::{ExportDmabuf, GetDmabufInfo, ImportDmabuf};
+use hansa_kfd::uapi::sharing::{ExportDmabuf, GetDmabufInfo, ImportDmabuf, IpcExportHandle, IpcImportHandle};
 use hansa_kfd::uapi::system::{
     AcquireVm, GetClockCounters, GetProcessAperturesNew, GetTileConfig, GetVersion, RuntimeEnable,
     SetMemoryPolicy, SetScratchBackingVa, SetTrapHandler, SetXnackMode,
@@ -31,7 +32,7 @@ use memory::{
     set_scratch_backing_va, unmap_memory,
 };
 use queues::{alloc_gws, create_queue, destroy_queue, set_cu_mask, set_trap_handler, update_queue};
-use sharing::{export_dmabuf, get_dmabuf_info, import_dmabuf};
+use sharing::{export_dmabuf, get_dmabuf_info, import_dmabuf, ipc_export, ipc_import};
 use std::sync::Arc;
 use svm::svm;
 use system::{get_apertures, get_clock_counters, get_tile_config, get_version, runtime_enable, set_xnack};
@@ -73,8 +74,8 @@ const TABLE: [(u8, &str, Option<Handler>); 36] = [
     (0x24, ExportDmabuf::NAME, Some(export_dmabuf)),
     (0x25, RuntimeEnable::NAME, Some(runtime_enable)),
     (0x26, "DBG_TRAP", None),
-    (0x80, "IPC_IMPORT_HANDLE", None),
-    (0x81, "IPC_EXPORT_HANDLE", None),
+    (0x80, IpcImportHandle::NAME, Some(ipc_import)),
+    (0x81, IpcExportHandle::NAME, Some(ipc_export)),
     (0x82, "DBG_TRAP_DKMS", None),
 ];
 
@@ -113,7 +114,7 @@ pub(crate) fn answer(kernel: &Arc<Kernel>, code: u32, argument: u64) -> Answer {
     let Some((number, _, handler)) = entry(code) else {
         return Err(Errno::NOTTY);
     };
-    if since(*number) > kernel.options.minor {
+    if since(*number) > kernel.options.minor || (*number >= 0x80 && !kernel.options.dkms) {
         return Err(Errno::NOTTY);
     }
     match handler {
