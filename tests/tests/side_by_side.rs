@@ -134,6 +134,17 @@ fn hansa_on_the_virtual_kernel_passes_every_client() {
     }
 }
 
+/// Where the kernel reports exceptions, errors of queues arrive another way and are the same to programs.
+#[test]
+fn errors_of_queues_are_the_same_where_the_kernel_reports_them() {
+    if !ready() {
+        return;
+    }
+    for client in ["bad_packets", "faults"] {
+        Side::Kfd.output("gfx900:debug", &program(client), &[code_objects()]);
+    }
+}
+
 /// Debian's `rocminfo` lists the same agents, pools and instruction sets.
 #[test]
 fn rocminfo_shows_the_same_machine() {
@@ -199,6 +210,18 @@ fn hip_programs_run_on_the_virtual_kernel() {
     ] {
         let program = hip_client::program(name, hip_client::Build::of("gfx900"));
         Side::Kfd.output("gfx900", &program, &[]);
+    }
+}
+
+/// Textures in tiles, which AMD's runtime fills with kernels of its own, and in rows.
+#[test]
+fn textures_work_on_both() {
+    if !is_comparable() || !hip_client::ready() {
+        return;
+    }
+    let program = hip_client::program("texture", hip_client::Build::of("gfx900"));
+    for side in [Side::Amd, Side::Kfd] {
+        side.output("gfx900", &program, &[]);
     }
 }
 

@@ -1,6 +1,8 @@
 //! What a device says through a queue's inactive signal, and the status the program gets for it.
 //!
-//! The codes are those of AMD's packet processor and trap handler: bits that are tested in a fixed order.
+//! The codes are those of AMD's packet processor and trap handler: bits that are tested in a fixed order. Where the kernel
+//! reports exceptions itself (Linux: `enum kfd_dbg_trap_exception_code` of `kfd_ioctl.h`), it stores a word with a bit
+//! for each to a second signal, the queue's exceptions.
 
 use super::{scratch, Queue};
 use crate::log::{self, Topic};
@@ -47,6 +49,46 @@ const CODES: [(i64, u32); 9] = [
     (0x4000_0000, status::ILLEGAL_INSTRUCTION),
     (0x8000_0000, status::EXCEPTION),
 ];
+
+/// The kernel's exceptions that have a status of their own, by the number of the bit from 1.
+const EXCEPTIONS: [(u32, u32); 14] = [
+    // A wave: aborted, trapped, divided by zero or the like, no instruction, memory, aperture.
+    (1, status::EXCEPTION),
+    (2, status::EXCEPTION),
+    (3, status::EXCEPTION),
+    (4, status::ILLEGAL_INSTRUCTION),
+    (5, MEMORY_FAULT),
+    (6, status::MEMORY_APERTURE_VIOLATION),
+    // A dispatch: its dimensions, group memory, code, the packet itself, its group, its registers, its format.
+    (16, status::INCOMPATIBLE_ARGUMENTS),
+    (17, status::INVALID_ALLOCATION),
+    (18, status::INVALID_CODE_OBJECT),
+    (20, status::INVALID_PACKET_FORMAT),
+    (21, status::INVALID_ARGUMENT),
+    (22, status::OUT_OF_REGISTERS),
+    (23, status::INVALID_PACKET_FORMAT),
+    // The device's memory.
+    (33, MEMORY_FAULT),
+];
+
+/// The status for a word of exceptions.
+#[must_use]
+pub fn status_of_exceptions(word: i64) -> u32 {
+    EXCEPTIONS
+        .iter()
+        .find(|(bit, _)| word >> (bit - 1) & 1 != 0)
+        .map_or(status::ERROR, |(_, status)| *status)
+}
+
+/// Serves a value other than 0 of the exceptions of a queue: its end.
+pub(super) fn except(queue: &Queue, word: i64) {
+    let Some(device) = queue.device() else {
+        return;
+    };
+    if word != GONE && queue.descriptor.tag.load(Ordering::Acquire) != 0 {
+        device.fail(queue.descriptor.handle(), status_of_exceptions(word));
+    }
+}
 
 /// The status for a code.
 #[must_use]
@@ -103,6 +145,20 @@ mod tests {
         assert_eq!(status_of(0x80), 45);
         assert_eq!(status_of(0x4000_0000), 42);
         assert_eq!(status_of(0x1000), 0x1000);
+    }
+
+    #[test]
+    fn exceptions_are_tested_from_the_first_bit_on() {
+        let bit = |number: u32| 1_i64 << (number - 1);
+        assert_eq!(status_of_exceptions(bit(1)), 0x1016);
+        assert_eq!(status_of_exceptions(bit(4) | bit(2)), 0x1016);
+        assert_eq!(status_of_exceptions(bit(4)), 42);
+        assert_eq!(status_of_exceptions(bit(5)), 43);
+        assert_eq!(status_of_exceptions(bit(6)), 41);
+        assert_eq!(status_of_exceptions(bit(16)), 0x100d);
+        assert_eq!(status_of_exceptions(bit(20)), 0x1009);
+        assert_eq!(status_of_exceptions(bit(31)), 0x1000);
+        assert_eq!(status_of_exceptions(bit(50)), 0x1000);
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub struct DeviceQueue {
     pub queue: u64,
     doorbell: &'static Block,
     inactive: &'static Block,
+    /// Where the kernel reports exceptions, if it does.
+    exceptions: Option<&'static Block>,
     listeners: Listeners,
     failed: AtomicBool,
     scratch: Mutex<Option<api::Allocation>>,
@@ -273,6 +275,12 @@ impl Queue {
         undo.signals.push(doorbell);
         let inactive = pool::create(0, flag::INTERNAL | flag::SLEEPS)?;
         undo.signals.push(inactive);
+        let exceptions = description
+            .caps
+            .contains(api::AgentCaps::DEBUG)
+            .then(|| pool::create(0, flag::INTERNAL | flag::SLEEPS))
+            .transpose()?;
+        undo.signals.extend(exceptions);
 
         fill_common(
             descriptor,
@@ -325,8 +333,8 @@ impl Queue {
                 descriptor_address: descriptor.handle(),
                 write_index_address: address(&descriptor.write_index),
                 read_index_address: address(&descriptor.read_index),
-                exception_address: 0,
-                event: 0,
+                exception_address: exceptions.map_or(0, |word| word.address_of_value()),
+                event: exceptions.map_or(0, |word| word.event_id.load(Ordering::Relaxed)),
                 percent: 100,
             })?;
         if info.doorbell.kind.contains(api::DoorbellKind::NOTIFIER) {
@@ -350,6 +358,7 @@ impl Queue {
                 queue: info.queue,
                 doorbell,
                 inactive,
+                exceptions,
                 listeners: Listeners::default(),
                 failed: AtomicBool::new(false),
                 scratch: Mutex::new(scratch),
@@ -366,7 +375,13 @@ impl Queue {
             device.listeners.add(descriptor.handle(), options.callback);
         }
         descriptor.tag.store(TAG, Ordering::Release);
-        watch(runtime, &queue, inactive)?;
+        watch(runtime, &queue, inactive, errors::serve)?;
+        if let Some(exceptions) = exceptions {
+            watch(runtime, &queue, exceptions, |_, queue, word| {
+                errors::except(queue, word);
+                false
+            })?;
+        }
         Ok(queue)
     }
 
@@ -484,6 +499,12 @@ impl Queue {
             if let Some(status) = errors::last_word(device.inactive.value.load(Ordering::Acquire)) {
                 device.fail(self.descriptor.handle(), status);
             }
+            let word = device
+                .exceptions
+                .map_or(0, |word| word.value.load(Ordering::Acquire));
+            if word != 0 {
+                device.fail(self.descriptor.handle(), errors::status_of_exceptions(word));
+            }
             if let Some(scratch) = device.scratch.lock().take() {
                 let _ = driver.free(scratch.handle);
             }
@@ -496,6 +517,11 @@ impl Queue {
             device.inactive.value.store(errors::GONE, Ordering::Release);
             crate::signal::wait::changed(device.inactive);
             pool::retire(device.inactive);
+            if let Some(exceptions) = device.exceptions {
+                exceptions.value.store(errors::GONE, Ordering::Release);
+                crate::signal::wait::changed(exceptions);
+                pool::retire(exceptions);
+            }
         }
         match &self.ring {
             Ring::Another => {}
@@ -627,19 +653,24 @@ impl DeviceQueue {
     }
 }
 
-/// Serves the inactive signal of a queue on the handler thread.
-fn watch(runtime: &Arc<Runtime>, queue: &Arc<Queue>, inactive: &'static Block) -> Result<()> {
+/// Serves a signal of a queue on the handler thread, as long as what serves it says so.
+fn watch(
+    runtime: &Arc<Runtime>,
+    queue: &Arc<Queue>,
+    signal: &'static Block,
+    serve: fn(&Arc<Runtime>, &Arc<Queue>, i64) -> bool,
+) -> Result<()> {
     let runtime_of = Arc::downgrade(runtime);
     let queue_of = Arc::downgrade(queue);
-    let serve = move |value: i64| {
+    let on_change = move |value: i64| {
         let (Some(runtime), Some(queue)) = (Weak::upgrade(&runtime_of), Weak::upgrade(&queue_of)) else {
             return false;
         };
-        errors::serve(&runtime, &queue, value)
+        serve(&runtime, &queue, value)
     };
     runtime
         .handlers
-        .register(inactive, Condition::Ne, 0, Box::new(serve))
+        .register(signal, Condition::Ne, 0, Box::new(on_change))
 }
 
 /// Takes apart what a failed creation had.

@@ -110,6 +110,12 @@ const _: () = {
 };
 
 impl Block {
+    /// Where its value is, for a device or a kernel that stores it.
+    #[must_use]
+    pub fn address_of_value(&self) -> u64 {
+        std::ptr::from_ref(&self.value).expose_provenance() as u64
+    }
+
     /// The live signal behind a handle, or `None` for anything else.
     #[inline]
     #[must_use]

@@ -65,7 +65,8 @@ pub struct QueueRequest {
     pub write_index_address: u64,
     /// The read index.
     pub read_index_address: u64,
-    /// Word where the kernel reports exceptions, or 0.
+    /// Word where the kernel reports exceptions, a bit for each as KFD numbers them, or 0. A node that reports some has
+    /// [`AgentCaps::DEBUG`](crate::AgentCaps::DEBUG).
     pub exception_address: u64,
     /// Event for queue errors, or 0.
     pub event: u32,

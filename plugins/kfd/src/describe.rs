@@ -23,15 +23,26 @@ const MAX_PRIVATE_BYTES: u32 = ((1 << 13) - 1) * 1024 / 64;
 /// Ticks per second of the device's clock where the kernel does not say.
 const DEFAULT_CLOCK_HZ: u64 = 100_000_000;
 
+/// What the kernel told of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Memory faults are replayed.
+    pub xnack: bool,
+    /// Exceptions are reported.
+    pub exceptions: bool,
+    /// Minor number of the interface.
+    pub minor: u32,
+}
+
 /// Describes the open GPUs of a machine.
 pub fn system(
     system: &dyn System,
     topology: &Topology,
     gpus: &[Gpu],
     hidden: Vec<String>,
-    xnack: bool,
-    minor: u32,
+    told: Told,
 ) -> api::SystemDescription {
+    let minor = told.minor;
     let products = system.read_file(Path::new(PRODUCTS)).unwrap_or_default();
     let page = system.page_size() as u64;
     let mut groups = api::DriverGroups::MEMORY
@@ -68,7 +79,7 @@ pub fn system(
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         description
             .nodes
-            .push(gpu_node(index, gpu, node, &products, xnack, minor, page));
+            .push(gpu_node(index, gpu, node, &products, told, page));
     }
     description.links = crate::links::links(system, topology, gpus).into();
     description
@@ -79,8 +90,7 @@ fn gpu_node(
     gpu: &Gpu,
     node: &Node,
     products: &[u8],
-    xnack: bool,
-    minor: u32,
+    told: Told,
     page: u64,
 ) -> api::NodeDescription {
     let p = &node.properties;
@@ -90,7 +100,7 @@ fn gpu_node(
     let units = shape.simds / shape.simds_per_cu.max(1);
     let engines = shape.arrays / shape.arrays_per_engine.max(1);
     let sram_ecc = has(node, capability::SRAM_ECC);
-    let replays = xnack && candidate.target.chip().is_some_and(|chip| chip.xnack);
+    let replays = told.xnack && candidate.target.chip().is_some_and(|chip| chip.xnack);
     let name = candidate.target.to_string();
     let product = match gpu.info {
         Some(info) => product_name(products, info.device_id, info.pci_rev)
@@ -113,7 +123,8 @@ fn gpu_node(
     caps.set(AgentCaps::IMAGES, chip.is_some_and(|chip| chip.images));
     caps.set(AgentCaps::INTEGRATED, node.is_host());
     caps.set(AgentCaps::FULL_PROFILE, node.is_host());
-    caps.set(AgentCaps::SVM, has_svm(node, minor));
+    caps.set(AgentCaps::SVM, has_svm(node, told.minor));
+    caps.set(AgentCaps::DEBUG, told.exceptions);
     caps.set(AgentCaps::FINE_GRAIN_LOCAL, p.get64("hive_id") != 0);
 
     let mut attributes = vec![

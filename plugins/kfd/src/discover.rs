@@ -30,6 +30,8 @@ pub mod capability {
     pub const SRAM_ECC: u32 = 1 << 26;
     /// Attributes of shared virtual memory work.
     pub const SVM: u32 = 1 << 27;
+    /// The firmware reports exceptions of waves and packets to the kernel.
+    pub const DEBUG_FIRMWARE: u32 = 1 << 29;
     /// The host's accesses are coherent.
     pub const COHERENT_HOST_ACCESS: u32 = 1 << 28;
 }

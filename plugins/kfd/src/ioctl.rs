@@ -212,6 +212,19 @@ impl Kfd {
         Ok(a.xnack_enabled > 0)
     }
 
+    /// Announces the run-time, or takes that back. `debug` is the address of the debugger's structure, or 0.
+    pub fn runtime_enable(&self, on: bool, debug: u64) -> Result<()> {
+        self.0.call(&mut system::RuntimeEnable {
+            r_debug: if on { debug } else { 0 },
+            mode_mask: if on {
+                system::RUNTIME_ENABLE_MODE | system::RUNTIME_ENABLE_TTMP
+            } else {
+                0
+            },
+            capabilities_mask: 0,
+        })
+    }
+
     /// Sets a device's trap handler.
     pub fn set_trap_handler(&self, gpu_id: u32, code: u64, data: u64) -> Result<()> {
         self.0.call(&mut system::SetTrapHandler {

@@ -17,7 +17,7 @@
 //! | [`sharing`], [`svm`] | memory of several processes, memory of everybody |
 //! | [`queue`], [`doorbell`], `bell` | queues and how they are rung |
 //! | [`registers`] | the page of registers for programs |
-//! | [`event`], [`faults`] | events, and what devices report by themselves |
+//! | [`event`], [`faults`], [`trap_handler`] | events, and what devices report by themselves |
 //! | [`driver`], [`plugin`] | the contract's side |
 //!
 //! # Who checks what
@@ -49,6 +49,7 @@ pub mod registers;
 pub mod sharing;
 pub mod svm;
 pub mod topology;
+pub mod trap_handler;
 pub mod uapi;
 
 pub use driver::KfdDriver;

@@ -17,6 +17,7 @@ use crate::placed::Placements;
 use crate::queue::Queues;
 use crate::registers::Registers;
 use crate::topology::{self, Topology};
+use crate::trap_handler::TrapHandlers;
 use crate::uapi::drm::DeviceInfo;
 use crate::uapi::system::ProcessDeviceApertures;
 use hansa_plugin_api as api;
@@ -34,6 +35,8 @@ pub(crate) const MINOR_DMABUF: u32 = 12;
 const MINOR_XNACK: u32 = 5;
 /// Interface that has attributes of shared virtual memory.
 pub(crate) const MINOR_SVM: u32 = 5;
+/// Interface that reports exceptions to the run-time.
+const MINOR_EXCEPTIONS: u32 = 13;
 /// The end of the host's addresses; the device's must reach at least as far.
 const HOST_LIMIT: u64 = (1 << 47) - 1;
 
@@ -106,6 +109,8 @@ pub struct Machine {
     pub kfd: Kfd,
     /// Minor number of the kernel's interface.
     pub minor: u32,
+    /// The kernel reports exceptions.
+    pub exceptions: bool,
     /// Open GPUs; the driver's numbers of nodes are indices of this list.
     pub gpus: Vec<Gpu>,
     /// What the runtime is told.
@@ -120,6 +125,8 @@ pub struct Machine {
     pub queues: Queues,
     /// Doorbells.
     pub doorbells: Doorbells,
+    /// Trap handlers.
+    pub trap_handlers: TrapHandlers,
     /// Pages of registers.
     pub registers: Registers,
     /// Events.
@@ -163,7 +170,13 @@ impl Machine {
                 .or_else(|| kfd.xnack(None).ok())
                 .unwrap_or(false)
         };
-        let description = describe::system(system.as_ref(), &topology, &gpus, hidden, xnack, minor);
+        let exceptions = enable_exceptions(&kfd, &topology, &gpus, minor);
+        let told = describe::Told {
+            xnack,
+            exceptions,
+            minor,
+        };
+        let description = describe::system(system.as_ref(), &topology, &gpus, hidden, told);
         let mut machine = Self {
             system: Arc::clone(system),
             memory: Memory::default(),
@@ -171,15 +184,20 @@ impl Machine {
             host_memory: HostMemory::default(),
             queues: Queues::default(),
             doorbells: Doorbells::new(gpus.len()),
+            trap_handlers: TrapHandlers::default(),
             registers: Registers::default(),
             events: Events::default(),
             lasting: Arc::clone(lasting),
             kfd,
             minor,
+            exceptions,
             gpus,
             description,
         };
         machine.map_registers();
+        if exceptions {
+            machine.install_trap_handlers();
+        }
         Ok(machine)
     }
 
@@ -230,8 +248,23 @@ impl Machine {
         self.memory.close(self);
         self.host_memory.close(self);
         self.doorbells.close(self);
+        self.trap_handlers.close(self);
         self.registers.close(self);
+        if self.exceptions {
+            // The kernel forgets it with the process at the latest.
+            let _ = self.kfd.runtime_enable(false, 0);
+        }
     }
+}
+
+/// Asks the kernel to report exceptions, which it does where all devices can. Answers whether it will: not when somebody
+/// else in the process has asked, for the reports are his.
+fn enable_exceptions(kfd: &Kfd, topology: &Topology, gpus: &[Gpu], minor: u32) -> bool {
+    let all = gpus
+        .iter()
+        .filter_map(|gpu| topology.node(gpu.candidate.node))
+        .all(|node| has(node, capability::DEBUG_FIRMWARE));
+    all && minor >= MINOR_EXCEPTIONS && kfd.runtime_enable(true, 0).is_ok()
 }
 
 fn open_gpu(

@@ -23,7 +23,7 @@ pub enum Backing {
     /// A part of another buffer.
     Part {
         /// Of which.
-        of: Arc<Backing>,
+        of: Arc<Self>,
         /// Where it begins.
         offset: u64,
     },

@@ -184,12 +184,26 @@ impl GpuSpec {
         }
     }
 
-    /// A GPU by the name of its processor, such as `gfx90a`; `gfx900` is the default Vega 10.
+    /// A GPU by the name of its processor, such as `gfx90a`; `gfx900` is the default Vega 10. After colons come what it has
+    /// besides: `debug` for firmware that reports exceptions, `svm` for shared virtual memory.
     ///
     /// # Errors
     ///
     /// A sentence for a name that is none.
-    pub fn named(name: &str) -> Result<Self, String> {
+    pub fn named(text: &str) -> Result<Self, String> {
+        let mut words = text.split(':');
+        let mut spec = Self::of_name(words.next().unwrap_or_default())?;
+        for word in words {
+            spec.capability |= match word {
+                "debug" => capability::DEBUG_FIRMWARE,
+                "svm" => capability::SVM,
+                other => return Err(format!("{other:?} is neither debug nor svm")),
+            };
+        }
+        Ok(spec)
+    }
+
+    fn of_name(name: &str) -> Result<Self, String> {
         let chip = hansa_kfd::chip::CHIPS
             .iter()
             .find(|chip| chip.target.to_string() == name)

@@ -23,6 +23,10 @@ pub struct Process {
     pub event_page: Option<u64>,
     /// Ranges of shared virtual memory that a GPU may use: GPU, address, bytes; with the handle of what stands for them.
     pub shared_ranges: BTreeMap<(usize, u64, u64), u64>,
+    /// Where the trap handler of each GPU is.
+    pub trap_handlers: BTreeMap<usize, u64>,
+    /// The run-time asked for reports of exceptions.
+    pub runtime: bool,
     /// Memory faults are replayed.
     pub xnack: bool,
 }

@@ -15,13 +15,12 @@ fn set_limit(files: u64) {
         rlim_max: 0,
     };
     // SAFETY: the structure has room for the answer.
-    assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) }, 0);
+    let asked = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    assert_eq!(asked, 0);
     limit.rlim_cur = files;
     // SAFETY: the structure is filled in.
-    assert_eq!(
-        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) },
-        0
-    );
+    let set = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    assert_eq!(set, 0);
 }
 
 /// The lowest number of a file that is free.

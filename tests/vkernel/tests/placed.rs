@@ -12,10 +12,7 @@ use std::sync::atomic::Ordering;
 use support::{request_memory, HostPages, Rig};
 
 fn two() -> Rig {
-    let rig = Rig::new(
-        Machine::with_gpus(&[GpuSpec::default(); 2]),
-        Options::default(),
-    );
+    let rig = Rig::new(Machine::with_gpus(&[GpuSpec::default(); 2]), Options::default());
     rig.driver.open().unwrap();
     rig
 }
@@ -60,11 +57,7 @@ fn small_allocations_share_buffers_and_do_not_overlap() {
             ErrorCode::INVALID_HANDLE
         );
     }
-    assert_eq!(
-        rig.kernel().books().buffers - before.buffers,
-        1,
-        "one is kept"
-    );
+    assert_eq!(rig.kernel().books().buffers - before.buffers, 1, "one is kept");
     rig.driver.close().unwrap();
     assert_eq!(rig.kernel().books().buffers, 1, "the event page");
     rig.assert_no_complaints();
@@ -113,11 +106,7 @@ fn a_peer_sees_a_small_allocation_as_long_as_anyone_wants() {
     let rig = two();
     let a = rig.driver.allocate(&request_memory(0, 4096)).unwrap();
     let b = rig.driver.allocate(&request_memory(0, 4096)).unwrap();
-    let seen = |address| {
-        Memory::new(rig.kernel(), 1)
-            .read(address, &mut [0; 8])
-            .is_ok()
-    };
+    let seen = |address| Memory::new(rig.kernel(), 1).read(address, &mut [0; 8]).is_ok();
     assert!(!seen(a.device_address));
     rig.driver.map(&see(a.handle, &[1])).unwrap();
     rig.driver.map(&see(b.handle, &[1])).unwrap();
@@ -241,7 +230,11 @@ fn putting_memory_somewhere_fails_whole() {
         let nodes = api::RSlice::from_slice(&nodes);
         rig.driver.map_at(memory, 0, place.address, bytes, nodes, READ)
     };
-    for (call, times) in [("EXPORT_DMABUF", 1), ("PRIME_FD_TO_HANDLE", 2), ("AMDGPU_GEM_VA", 2)] {
+    for (call, times) in [
+        ("EXPORT_DMABUF", 1),
+        ("PRIME_FD_TO_HANDLE", 2),
+        ("AMDGPU_GEM_VA", 2),
+    ] {
         for after in 0..times {
             for errno in [Errno::NOMEM, Errno::INVAL, Errno::NOSPC] {
                 rig.kernel().faults.add(hansa_vkernel::Rule {

@@ -166,6 +166,8 @@ request! {
 
 /// Run-time option: on.
 pub const RUNTIME_ENABLE_MODE: u32 = 1;
+/// Run-time option: waves keep what the trap handler needs in registers of its own.
+pub const RUNTIME_ENABLE_TTMP: u32 = 2;
 
 request! {
     /// Announces the run-time to debuggers, and turns exception words on.

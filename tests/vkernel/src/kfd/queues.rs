@@ -3,6 +3,7 @@
 use crate::kernel::{doorbell_page, Encoding, Kernel};
 use crate::queues::{check_buffers, check_numbers, check_visible};
 use crate::{user, Answer, Errno};
+use hansa_kfd::uapi::memory::ALLOC_EXECUTABLE;
 use hansa_kfd::uapi::queue::{AllocQueueGws, CreateQueue, DestroyQueue, SetCuMask, UpdateQueue};
 use hansa_kfd::uapi::system::SetTrapHandler;
 use std::sync::Arc;
@@ -103,9 +104,17 @@ pub(super) fn alloc_gws(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
 pub(super) fn set_trap_handler(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let a: SetTrapHandler = user::get(at, bytes)?;
     let gpu = kernel.gpu(a.gpu_id)?;
-    let process = kernel.process();
-    if a.tba_addr != 0 && process.buffers.at(gpu, a.tba_addr).is_none() {
+    let mut process = kernel.process();
+    let executable = |address| {
+        process
+            .buffers
+            .at(gpu, address)
+            .is_some_and(|buffer| buffer.flags & ALLOC_EXECUTABLE != 0)
+    };
+    // The device takes the address in units of 256 bytes.
+    if a.tba_addr % 256 != 0 || (a.tba_addr != 0 && !executable(a.tba_addr)) {
         return Err(Errno::INVAL);
     }
+    process.trap_handlers.insert(gpu, a.tba_addr);
     Ok(())
 }

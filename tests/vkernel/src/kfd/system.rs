@@ -2,6 +2,7 @@
 
 use crate::kernel::Kernel;
 use crate::{user, Answer, Errno};
+use hansa_kfd::uapi::system as uapi;
 use hansa_kfd::uapi::system::{
     GetClockCounters, GetProcessAperturesNew, GetTileConfig, GetVersion, ProcessDeviceApertures,
     RuntimeEnable, SetXnackMode,
@@ -122,9 +123,16 @@ pub(super) fn runtime_enable(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Ans
         kernel.complain(format!("RUNTIME_ENABLE with mode {:#x}", a.mode_mask));
         return Err(Errno::INVAL);
     }
-    if !kernel.process().queues.table.is_empty() {
+    let on = a.mode_mask & uapi::RUNTIME_ENABLE_MODE != 0;
+    let mut process = kernel.process();
+    if on && process.runtime {
+        return Err(Errno::BUSY);
+    }
+    if on && !process.queues.table.is_empty() {
         return Err(Errno::EXIST);
     }
+    process.runtime = on;
+    drop(process);
     a.capabilities_mask = 0;
     user::put(at, bytes, &a)
 }
