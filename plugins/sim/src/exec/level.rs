@@ -3,7 +3,7 @@
 //! One build serves every x86-64: each handler body is compiled three times, for the baseline, for
 //! AVX2 with FMA, and for AVX-512. The level is chosen once per code cache.
 
-use std::sync::OnceLock;
+use hansa_plugin_api::fork::Lazy;
 
 /// A set of host instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,8 +26,7 @@ impl Level {
     /// The strongest level the host has.
     #[must_use]
     pub fn detected() -> Self {
-        static DETECTED: OnceLock<Level> = OnceLock::new();
-        *DETECTED.get_or_init(|| {
+        static DETECTED: Lazy<Level> = Lazy::new(|| {
             let avx2 = is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("fma")
                 && is_x86_feature_detected!("f16c")
@@ -39,11 +38,12 @@ impl Level {
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl");
             match (avx512, avx2) {
-                (true, _) => Self::Avx512,
-                (_, true) => Self::Avx2,
-                _ => Self::Portable,
+                (true, _) => Level::Avx512,
+                (_, true) => Level::Avx2,
+                _ => Level::Portable,
             }
-        })
+        });
+        *DETECTED
     }
 
     /// The detected level, or the weaker one that [`Level::VARIABLE`] asks for.
