@@ -12,3 +12,13 @@
 
 pub mod brig;
 pub mod program;
+
+mod cache;
+mod code;
+mod entry;
+mod extension;
+mod finalizer;
+mod functions;
+mod memory;
+
+pub use extension::FinalizerPlugin;
