@@ -14,6 +14,8 @@ mod baseline;
 mod calls;
 mod device;
 mod memory;
+mod program;
 mod report;
+mod scratch;
 
 pub use report::run;

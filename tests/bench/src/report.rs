@@ -1,7 +1,7 @@
 //! The table: what this machine measures, beside what it is compared with.
 
 use crate::client::{Client, Result};
-use crate::{calls, device, memory};
+use crate::{calls, device, memory, program};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,8 +10,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     name: &'static str,
-    value: f64,
+    /// Nothing when it could not be measured.
+    value: Option<f64>,
     unit: &'static str,
+    /// Why there is no value.
+    missing: Option<String>,
     /// What it is compared with, in the same unit.
     peer: Option<Peer>,
     /// The goal, for people.
@@ -38,8 +41,9 @@ impl Row {
     ) -> Self {
         Self {
             name,
-            value,
+            value: Some(value),
             unit,
+            missing: None,
             peer: None,
             goal,
             met: value <= limit,
@@ -58,8 +62,9 @@ impl Row {
         let ratio = value / theirs;
         Self {
             name,
-            value,
+            value: Some(value),
             unit,
+            missing: None,
             peer: Some(Peer {
                 name: peer,
                 value: theirs,
@@ -67,6 +72,19 @@ impl Row {
             }),
             goal,
             met: ratio <= most,
+        }
+    }
+
+    /// What could not be measured here.
+    pub(crate) fn missing(name: &'static str, unit: &'static str, goal: &'static str, why: &str) -> Self {
+        Self {
+            name,
+            value: None,
+            unit,
+            missing: Some(why.to_owned()),
+            peer: None,
+            goal,
+            met: false,
         }
     }
 }
@@ -85,6 +103,7 @@ pub fn run(library: &Path, demo: &[&str], json: bool) -> Result<()> {
     rows.extend(device::latency(&client)?);
     rows.extend(device::copies(&client)?);
     rows.push(device::memory(demo)?);
+    rows.extend(program::hip(&client, library)?);
     if json {
         println!(
             "{}",
@@ -111,12 +130,16 @@ fn print(rows: &[Row]) {
                 )
             },
         );
-        let verdict = if row.met { "met" } else { "NOT met" };
+        let (value, verdict) = match (row.value, &row.missing) {
+            (Some(value), _) => (
+                format!("{value:.2} {}", row.unit),
+                if row.met { "met" } else { "NOT met" },
+            ),
+            (None, why) => ("-".to_owned(), why.as_deref().unwrap_or_default()),
+        };
         println!(
-            "{:38} {:>12}  {peer:34} {ratio:>7}  {} ({verdict})",
-            row.name,
-            format!("{:.2} {}", row.value, row.unit),
-            row.goal
+            "{:38} {value:>12}  {peer:34} {ratio:>7}  {} ({verdict})",
+            row.name, row.goal
         );
     }
 }
