@@ -234,7 +234,7 @@ mod tests {
         static VALUE: Lazy<usize> = Lazy::new(|| {
             if MADE.fetch_add(1, Ordering::SeqCst) == 0 {
                 // The parent's thread is in the middle of it.
-                assert_eq!(in_child(|| *VALUE == 1), Some(0));
+                assert_eq!(in_child(|| *VALUE == 2), Some(0));
             }
             MADE.load(Ordering::SeqCst)
         });
