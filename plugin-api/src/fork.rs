@@ -44,12 +44,11 @@ impl<T: Default> Lock<T> {
         let own = std::process::id();
         let mut taken = own;
         loop {
-            let holder = match self
+            let Err(holder) = self
                 .holder
                 .compare_exchange(0, taken, Ordering::Acquire, Ordering::Relaxed)
-            {
-                Ok(_) => return Locked(self),
-                Err(holder) => holder,
+            else {
+                return Locked(self);
             };
             if holder & !AWAITED != own {
                 // A thread of the parent's: it is not in this process, and will never open the lock.
