@@ -48,7 +48,11 @@ impl Clang {
 }
 
 fn find_in(path: &OsString) -> Option<PathBuf> {
-    let in_path = |name: &str| std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file());
+    let in_path = |name: &str| {
+        std::env::split_paths(path)
+            .map(|folder| folder.join(name))
+            .find(|file| file.is_file())
+    };
     let numbered = |version: &u32| {
         in_path(&format!("clang-{version}")).or_else(|| {
             let file = PathBuf::from(format!("/usr/lib/llvm-{version}/bin/clang"));
@@ -64,7 +68,8 @@ fn find_in(path: &OsString) -> Option<PathBuf> {
 
 impl Backend for Clang {
     fn compile(&self, ir: &str, isa: &Isa<'_>, optimisation: u8) -> Result<Vec<u8>, Error> {
-        let folder = Folder::create().map_err(self.io("a folder for temporary files cannot be made".to_owned()))?;
+        let folder =
+            Folder::create().map_err(self.io("a folder for temporary files cannot be made".to_owned()))?;
         let (input, output) = (folder.path.join("module.ll"), folder.path.join("module.co"));
         fs::write(&input, ir).map_err(self.io(format!("{} cannot be written", input.display())))?;
         let result = Command::new(&self.path)
@@ -100,9 +105,14 @@ impl Backend for Clang {
 
 /// Whether the compiler complains of the processor rather than of the code.
 fn is_about_the_chip(log: &str) -> bool {
-    ["unsupported CPU", "unknown target CPU", "invalid target ID", "Invalid target ID"]
-        .iter()
-        .any(|text| log.contains(text))
+    [
+        "unsupported CPU",
+        "unknown target CPU",
+        "invalid target ID",
+        "Invalid target ID",
+    ]
+    .iter()
+    .any(|text| log.contains(text))
 }
 
 /// A folder that only we can read, and that is gone with this value.

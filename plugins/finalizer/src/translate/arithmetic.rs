@@ -60,7 +60,7 @@ const ROW: Row = Row {
     saturating: [Op::None; 2],
     float: Op::None,
     bits: Op::None,
-    directed: Directed::Exact,
+    directed: Exact,
     flushes: true,
     shifts: false,
 };
@@ -115,7 +115,10 @@ impl Row {
 
     /// An operation on the bits of floating-point numbers.
     const fn unflushed(self) -> Self {
-        Self { flushes: false, ..self }
+        Self {
+            flushes: false,
+            ..self
+        }
     }
 
     const fn shifting(self) -> Self {
@@ -199,7 +202,7 @@ fn modifiers(f: &Function<'_>, i: &Instruction<'_>) -> Modifiers {
     };
     Modifiers {
         ftz,
-        round: rounding::effective(f.module, round),
+        round: rounding::effective(f, round),
         pack,
     }
 }
@@ -275,9 +278,17 @@ fn select(row: &Row, ty: Type, saturates: bool) -> Result<Op, Reason> {
     let op = if ty.is_float() {
         row.float
     } else if ty.is_signed() {
-        if saturates { row.saturating[0] } else { row.signed }
+        if saturates {
+            row.saturating[0]
+        } else {
+            row.signed
+        }
     } else if ty.is_unsigned() {
-        if saturates { row.saturating[1] } else { row.unsigned }
+        if saturates {
+            row.saturating[1]
+        } else {
+            row.unsigned
+        }
     } else {
         row.bits
     };

@@ -130,7 +130,15 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result
         sources.push(f.source_bits(i, index, i.ty)?);
     }
     let ty = Ty::int(ty_of(i.ty)?.bits());
-    let result = update(&mut f.b, operation, i.ty.is_signed(), ty, &pointer, &sources, sync)?;
+    let result = update(
+        &mut f.b,
+        operation,
+        i.ty.is_signed(),
+        ty,
+        &pointer,
+        &sources,
+        sync,
+    )?;
     match result {
         Some(result) if has_result => f.write(i, i.ty, &result),
         None if has_result => invalid("a store has no result"),
@@ -169,14 +177,21 @@ pub(super) fn update(
         }
         (AtomicOp::STORE, _) => {
             let value = sources[0].argument();
-            b.line(format_args!("store atomic {value}, {pointer} {}, align {align}", sync.store()));
+            b.line(format_args!(
+                "store atomic {value}, {pointer} {}, align {align}",
+                sync.store()
+            ));
             return Ok(None);
         }
         (AtomicOp::CAS, _) => {
             let [old, new] = [&sources[0], &sources[1]].map(Value::argument);
             let (success, failure) = (sync.update(), sync.failure());
-            let pair = b.named(format_args!("cmpxchg {pointer}, {old}, {new} {success} {failure}, align {align}"));
-            return Ok(Some(b.value(ty, format_args!("extractvalue {{ {ty}, i1 }} {pair}, 0"))));
+            let pair = b.named(format_args!(
+                "cmpxchg {pointer}, {old}, {new} {success} {failure}, align {align}"
+            ));
+            return Ok(Some(
+                b.value(ty, format_args!("extractvalue {{ {ty}, i1 }} {pair}, 0")),
+            ));
         }
         (AtomicOp::WRAP_INC, _) => return Ok(Some(wrapping(b, "inc", ty, pointer, &sources[0], sync))),
         (AtomicOp::WRAP_DEC, _) => return Ok(Some(wrapping(b, "dec", ty, pointer, &sources[0], sync))),
@@ -193,7 +208,10 @@ pub(super) fn update(
         _ => return invalid("memory has no such atomic operation"),
     };
     let value = sources[0].argument();
-    let text = format!("atomicrmw {name} {pointer}, {value} {}, align {align}", sync.update());
+    let text = format!(
+        "atomicrmw {name} {pointer}, {value} {}, align {align}",
+        sync.update()
+    );
     Ok(Some(b.value(ty, text)))
 }
 

@@ -221,7 +221,11 @@ impl Builder {
 
     /// Calls an intrinsic by its whole name.
     pub(super) fn call(&mut self, name: &str, ty: Ty, arguments: &[&Value]) -> Value {
-        let text = self.call_text(name, &ty.to_string(), arguments.iter().map(|a| (a.ty.to_string(), a.text.clone())));
+        let text = self.call_text(
+            name,
+            &ty.to_string(),
+            arguments.iter().map(|a| (a.ty.to_string(), a.text.clone())),
+        );
         self.value(ty, text)
     }
 
@@ -238,8 +242,11 @@ impl Builder {
         result: &str,
         arguments: impl Iterator<Item = (String, String)>,
     ) -> String {
-        let (types, values): (Vec<_>, Vec<_>) = arguments.map(|(ty, text)| (ty.clone(), format!("{ty} {text}"))).unzip();
-        self.declarations.insert(format!("declare {result} @{name}({})", types.join(", ")));
+        let (types, values): (Vec<_>, Vec<_>) = arguments
+            .map(|(ty, text)| (ty.clone(), format!("{ty} {text}")))
+            .unzip();
+        self.declarations
+            .insert(format!("declare {result} @{name}({})", types.join(", ")));
         format!("call {result} @{name}({})", values.join(", "))
     }
 
@@ -258,7 +265,10 @@ impl Builder {
             return lane.clone();
         }
         let (ty, scalar) = (vector.ty, lane.ty);
-        self.value(ty, format_args!("insertelement {ty} {vector}, {scalar} {lane}, i32 {index}"))
+        self.value(
+            ty,
+            format_args!("insertelement {ty} {vector}, {scalar} {lane}, i32 {index}"),
+        )
     }
 
     /// A scalar in every lane of a vector type.

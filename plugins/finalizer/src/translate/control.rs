@@ -55,7 +55,10 @@ fn switch(f: &mut Function<'_>, index: &Value, labels: &[String]) -> Result<(), 
         .zip(rest)
         .map(|(number, label): (u32, _)| format!("{ty} {number}, label %{label}"))
         .collect();
-    f.b.end(format_args!("switch {ty} {index}, label %{last} [{}]", cases.join(" ")));
+    f.b.end(format_args!(
+        "switch {ty} {index}, label %{last} [{}]",
+        cases.join(" ")
+    ));
     Ok(())
 }
 
@@ -68,7 +71,8 @@ pub(super) fn ret<'a>(f: &mut Function<'a>, _: &Instruction<'a>) -> Result<(), R
 
 /// `call`, `scall`, `icall`.
 pub(super) fn call<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), Reason> {
-    let (Some(Operand::CodeList(outputs)), Some(Operand::CodeList(inputs))) = (i.operand(0), i.operand(2)) else {
+    let (Some(Operand::CodeList(outputs)), Some(Operand::CodeList(inputs))) = (i.operand(0), i.operand(2))
+    else {
         return invalid("it has no lists of arguments");
     };
     if i.opcode == Opcode::ICALL {
@@ -82,7 +86,8 @@ pub(super) fn call<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), 
         if ty_of(i.ty)? != Ty::I64 {
             return invalid("handles of functions have 64 bits");
         }
-        let target = f.b.pointer(space::FLAT, format_args!("inttoptr i64 {handle} to ptr"));
+        let target =
+            f.b.pointer(space::FLAT, format_args!("inttoptr i64 {handle} to ptr"));
         return one_call(f, signature, &target.text, outputs, inputs);
     }
     let callees = reach::callees(f.unit.linked, f.index, i);
@@ -96,7 +101,10 @@ pub(super) fn call<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), 
     let mut targets = Vec::new();
     for (symbol_of, executable) in callees {
         let module = f.unit.linked.module(symbol_of).facts().name;
-        targets.push((executable, quoted(&symbol(module, executable.linkage, executable.name))));
+        targets.push((
+            executable,
+            quoted(&symbol(module, executable.linkage, executable.name)),
+        ));
     }
     if i.opcode == Opcode::CALL {
         let (executable, name) = &targets[0];
@@ -123,7 +131,10 @@ fn actual(f: &mut Function<'_>, at: CodeOffset, formal: &Variable<'_>) -> Result
     // The size of the last array may be open.
     let is_same = variable.ty == formal.ty && (variable.dim == formal.dim || formal.dim == 0);
     if !is_same || passing(&variable) != passing(formal) {
-        return invalid(format!("{} does not fit the argument {}", variable.name, formal.name));
+        return invalid(format!(
+            "{} does not fit the argument {}",
+            variable.name, formal.name
+        ));
     }
     let (pointer, _) = f.variable(at)?;
     if pointer.space != space::PRIVATE {
@@ -147,7 +158,10 @@ fn one_call(
     let formals: Vec<Variable<'_>> = executable.inputs().collect();
     let output = executable.output();
     if outputs.len() != usize::from(output.is_some()) || inputs.len() != formals.len() {
-        return invalid(format!("it has another number of arguments than {}", executable.name));
+        return invalid(format!(
+            "it has another number of arguments than {}",
+            executable.name
+        ));
     }
     let mut result = None;
     if let (Some(formal), Some(at)) = (output, outputs.code().next()) {
@@ -164,7 +178,11 @@ fn one_call(
             Passing::Address => place.to_string(),
         });
     }
-    let text = format!("call {} {target}({})", result_type(executable), arguments.join(", "));
+    let text = format!(
+        "call {} {target}({})",
+        result_type(executable),
+        arguments.join(", ")
+    );
     match result {
         Some((ty, place)) => {
             let value = f.b.value(ty, text);

@@ -90,13 +90,19 @@ fn to_integer(f: &mut Function<'_>, value: &Value, ty: Type, to: Ty, round: Roun
 fn directed(f: &Function<'_>, round: Round) -> Result<Round, Reason> {
     match round {
         Round::NONE | Round::DEFAULT | Round::NEAR | Round::ZERO | Round::UP | Round::DOWN => {
-            Ok(rounding::effective(f.module, round))
+            Ok(rounding::effective(f, round))
         }
         _ => invalid("floating-point numbers are not rounded in this way"),
     }
 }
 
-fn to_float(f: &mut Function<'_>, value: &Value, signed: bool, to: Ty, round: Round) -> Result<Value, Reason> {
+fn to_float(
+    f: &mut Function<'_>,
+    value: &Value,
+    signed: bool,
+    to: Ty,
+    round: Round,
+) -> Result<Value, Reason> {
     let round = directed(f, round)?;
     // One bit is 0 or 1, and smaller integers are exact in 32 bits.
     let value = if value.ty.bits() < 32 {

@@ -73,19 +73,29 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result
 }
 
 fn dimension(i: &Instruction<'_>) -> Result<u32, Reason> {
-    match constant(i, 1)? {
-        number @ 0..=2 => Ok(number as u32),
+    match u32::try_from(constant(i, 1)?) {
+        Ok(number @ 0..=2) => Ok(number),
         _ => invalid("its dimension is none of 0, 1, 2"),
     }
 }
 
 /// A member of the packet.
 pub(super) fn packet_member(f: &mut Function<'_>, offset: u32, ty: Ty) -> Value {
-    let text = f.b.call_text("llvm.amdgcn.dispatch.ptr", &Pointer::type_of(space::CONSTANT), std::iter::empty());
+    let text = f.b.call_text(
+        "llvm.amdgcn.dispatch.ptr",
+        &Pointer::type_of(space::CONSTANT),
+        std::iter::empty(),
+    );
     let packet = f.b.pointer(space::CONSTANT, text);
-    let member = f.b.pointer(space::CONSTANT, format_args!("getelementptr i8, {packet}, i64 {offset}"));
+    let member = f.b.pointer(
+        space::CONSTANT,
+        format_args!("getelementptr i8, {packet}, i64 {offset}"),
+    );
     let align = ty.bits() / 8;
-    f.b.value(ty, format_args!("load {ty}, {member}, align {align}, !invariant.load !0"))
+    f.b.value(
+        ty,
+        format_args!("load {ty}, {member}, align {align}, !invariant.load !0"),
+    )
 }
 
 fn workgroup_size(f: &mut Function<'_>, dimension: u32) -> Value {

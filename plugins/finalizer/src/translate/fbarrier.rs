@@ -20,7 +20,9 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result
     let state = state(f, i.operand(0))?;
     let helper = match i.opcode {
         Opcode::INITFBAR => {
-            f.b.line(format_args!("store atomic i64 0, {state} syncscope(\"workgroup\") monotonic, align 8"));
+            f.b.line(format_args!(
+                "store atomic i64 0, {state} syncscope(\"workgroup\") monotonic, align 8"
+            ));
             return Ok(());
         }
         // Nothing is held for it.
@@ -41,7 +43,10 @@ fn state<'a>(f: &mut Function<'a>, operand: Option<Operand<'a>>) -> Result<Point
         Some(Operand::CodeRef(at)) => named(f, at),
         Some(register @ Operand::Register(_)) => {
             let address: Value = f.read(register, Type::U32)?;
-            Ok(f.b.pointer(space::GROUP, format_args!("inttoptr i32 {address} to ptr addrspace(3)")))
+            Ok(f.b.pointer(
+                space::GROUP,
+                format_args!("inttoptr i32 {address} to ptr addrspace(3)"),
+            ))
         }
         _ => invalid("it names no fbarrier"),
     }
@@ -51,23 +56,28 @@ fn named(f: &mut Function<'_>, at: CodeOffset) -> Result<Pointer, Reason> {
     let Some(Directive::Fbarrier(fbarrier)) = f.module.directive(at) else {
         return invalid("it names no fbarrier");
     };
-    let here = Symbol {
-        module: f.index,
-        at,
-    };
+    let here = Symbol { module: f.index, at };
     if fbarrier.is_definition || fbarrier.linkage != Linkage::PROGRAM {
         return Ok(f.globals.fbarrier(here));
     }
-    let definition = f.unit.linked.modules().iter().enumerate().find_map(|(module, brig)| {
-        brig.top().find_map(|entry| match entry {
-            crate::brig::Entry::Directive(Directive::Fbarrier(other))
-                if other.is_definition && other.linkage == Linkage::PROGRAM && other.name == fbarrier.name =>
-            {
-                Some(Symbol { module, at: other.at })
-            }
-            _ => None,
-        })
-    });
+    let definition = f
+        .unit
+        .linked
+        .modules()
+        .iter()
+        .enumerate()
+        .find_map(|(module, brig)| {
+            brig.top().find_map(|entry| match entry {
+                crate::brig::Entry::Directive(Directive::Fbarrier(other))
+                    if other.is_definition
+                        && other.linkage == Linkage::PROGRAM
+                        && other.name == fbarrier.name =>
+                {
+                    Some(Symbol { module, at: other.at })
+                }
+                _ => None,
+            })
+        });
     match definition {
         Some(definition) => Ok(f.globals.fbarrier(definition)),
         None => invalid(format!("no module of the program defines {}", fbarrier.name)),

@@ -164,5 +164,8 @@ pub(super) fn root(b: &mut Builder, s: &[Value]) -> Value {
 /// The root of a number of double precision.
 pub(super) fn root_double(b: &mut Builder, value: &Value) -> Value {
     b.helpers.insert("hansa.sqrt");
-    b.value(Ty::DOUBLE, format_args!("call double @hansa.sqrt(double {value})"))
+    b.value(
+        Ty::DOUBLE,
+        format_args!("call double @hansa.sqrt(double {value})"),
+    )
 }

@@ -11,8 +11,8 @@ use super::names::{quoted, symbol};
 use super::ty::Ty;
 use super::{dispatch, instruction};
 use crate::brig::{
-    CodeOffset, Directive, Entry, Executable, ExecutableKind, Label, Linkage, Module, Register, RegisterKind, Segment,
-    Variable,
+    CodeOffset, Directive, Entry, Executable, ExecutableKind, Label, Linkage, Module, Register, RegisterKind,
+    Segment, Variable,
 };
 use crate::program::{Linked, Symbol, Target};
 use std::collections::BTreeMap;
@@ -74,7 +74,11 @@ pub(super) fn result_type(executable: Executable<'_>) -> String {
 
 impl<'a> Function<'a> {
     /// Translates the definition at a symbol.
-    pub(super) fn translate(unit: &'a Unit<'a>, globals: &'a mut Globals, at: Symbol) -> Result<Translated, Error> {
+    pub(super) fn translate(
+        unit: &'a Unit<'a>,
+        globals: &'a mut Globals,
+        at: Symbol,
+    ) -> Result<Translated, Error> {
         let module = unit.linked.module(at);
         let Some(executable) = module.executable(at.at) else {
             return Err(Error::Module {
@@ -115,7 +119,8 @@ impl<'a> Function<'a> {
             if has_frame {
                 let frame = &self.unit.frame;
                 let pointer = self.b.alloca(&format!("[{} x i8]", frame.bytes), frame.align);
-                self.b.at_entry(format_args!("%frame = getelementptr i8, {pointer}, i32 0"));
+                self.b
+                    .at_entry(format_args!("%frame = getelementptr i8, {pointer}, i32 0"));
             }
             let (bytes, align) = self.lay_out_kernargs();
             let arguments = match bytes {
@@ -151,7 +156,10 @@ impl<'a> Function<'a> {
             _ => "internal",
         };
         let result = result_type(executable);
-        format!("define {visibility} {result} {name}({}) #1", parameters.join(", "))
+        format!(
+            "define {visibility} {result} {name}({}) #1",
+            parameters.join(", ")
+        )
     }
 
     fn parameter(&mut self, variable: &Variable<'_>, name: &str) -> String {
@@ -212,7 +220,10 @@ impl<'a> Function<'a> {
     pub(super) fn return_text(&mut self) -> String {
         let output = self.executable.output();
         let is_kernel = self.executable.kind == ExecutableKind::Kernel;
-        match output.as_ref().map(|output| (passing(output), self.locals.get(&output.at).cloned())) {
+        match output
+            .as_ref()
+            .map(|output| (passing(output), self.locals.get(&output.at).cloned()))
+        {
             Some((Passing::Value(ty), Some(place))) if !is_kernel => {
                 let value = self.b.value(ty, format_args!("load {ty}, {place}"));
                 format!("ret {}", value.argument())
@@ -234,7 +245,8 @@ impl<'a> Function<'a> {
             return Ok((pointer.clone(), ty));
         }
         let pointer = self.b.alloca(&ty.to_string(), ty.bits().div_ceil(8));
-        self.b.at_entry(format_args!("store {ty} {}, {pointer}", ty.splat(0)));
+        self.b
+            .at_entry(format_args!("store {ty} {}, {pointer}", ty.splat(0)));
         self.registers.insert(register, pointer.clone());
         Ok((pointer, ty))
     }
@@ -257,7 +269,11 @@ impl<'a> Function<'a> {
         };
         let is_of_module = matches!(variable.linkage, Linkage::PROGRAM | Linkage::MODULE);
         if !is_of_module {
-            let function = symbol(self.module.facts().name, self.executable.linkage, self.executable.name);
+            let function = symbol(
+                self.module.facts().name,
+                self.executable.linkage,
+                self.executable.name,
+            );
             return match self.globals.of_function(here, &variable, &function)? {
                 Some(pointer) => Ok((pointer, variable.segment)),
                 None => invalid(format!("{} is not a variable of this function", variable.name)),

@@ -180,7 +180,9 @@ fn line(variable: &Variable<'_>, pointer: &Pointer, place: Place) -> Result<Stri
         ));
     }
     if !variable.is_definition {
-        return Ok(format!("{name} = external addrspace({space}) global [{bytes} x i8], align {align}"));
+        return Ok(format!(
+            "{name} = external addrspace({space}) global [{bytes} x i8], align {align}"
+        ));
     }
     let linkage = match place {
         // What the host writes is not known here, so what is there at first says nothing about later.
@@ -229,8 +231,18 @@ fn append(variable: &Variable<'_>, operand: Operand<'_>, all: &mut Vec<u8>) -> R
                 append(variable, element, all)?;
             }
         }
-        Operand::Image(_) => return Err(fault(variable, "images are made by the runtime, not by initializers")),
-        Operand::Sampler(_) => return Err(fault(variable, "samplers are made by the runtime, not by initializers")),
+        Operand::Image(_) => {
+            return Err(fault(
+                variable,
+                "images are made by the runtime, not by initializers",
+            ))
+        }
+        Operand::Sampler(_) => {
+            return Err(fault(
+                variable,
+                "samplers are made by the runtime, not by initializers",
+            ))
+        }
         _ => return Err(fault(variable, "its initializer is no constant")),
     }
     Ok(())

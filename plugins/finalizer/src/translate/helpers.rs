@@ -227,6 +227,12 @@ pub(super) fn texts<'a>(names: impl Iterator<Item = &'a str>) -> (Vec<String>, V
             open.extend(helper.needs);
         }
     }
-    let texts = done.iter().map(|helper| helper.text.replace("\\22", "\"")).collect();
-    (texts, done.iter().flat_map(|helper| helper.declares).copied().collect())
+    let texts = done
+        .iter()
+        .map(|helper| helper.text.replace("\\22", "\""))
+        .collect();
+    (
+        texts,
+        done.iter().flat_map(|helper| helper.declares).copied().collect(),
+    )
 }

@@ -3,8 +3,8 @@
 use super::error::{invalid, unsupported, Reason};
 use super::function::Function;
 use super::{
-    arithmetic, atomic, bits, compare, control, convert, dispatch, fbarrier, image, lanes, memory, misc, moves,
-    multimedia, packed, queue, segments, signal,
+    arithmetic, atomic, bits, compare, control, convert, dispatch, fbarrier, image, lanes, memory, misc,
+    moves, multimedia, packed, queue, segments, signal,
 };
 use crate::brig::{Instruction, Opcode};
 
@@ -47,9 +47,13 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result
         Op::CALL | Op::SCALL | Op::ICALL => control::call(f, i),
         Op::RET => control::ret(f, i),
         Op::BARRIER | Op::WAVEBARRIER => lanes::barrier(f, i),
-        Op::INITFBAR | Op::JOINFBAR | Op::WAITFBAR | Op::ARRIVEFBAR | Op::LEAVEFBAR | Op::RELEASEFBAR | Op::LDF => {
-            fbarrier::translate(f, i)
-        }
+        Op::INITFBAR
+        | Op::JOINFBAR
+        | Op::WAITFBAR
+        | Op::ARRIVEFBAR
+        | Op::LEAVEFBAR
+        | Op::RELEASEFBAR
+        | Op::LDF => fbarrier::translate(f, i),
         Op::ACTIVELANECOUNT | Op::ACTIVELANEID | Op::ACTIVELANEMASK | Op::ACTIVELANEPERMUTE => {
             lanes::translate(f, i)
         }

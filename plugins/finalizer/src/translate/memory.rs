@@ -26,7 +26,9 @@ fn place(i: &Instruction<'_>) -> Result<(Segment, u32), Reason> {
 fn element(f: &mut Function<'_>, base: &Pointer, offset: u32) -> Pointer {
     match offset {
         0 => base.clone(),
-        offset => f.b.pointer(base.space, format_args!("getelementptr i8, {base}, i32 {offset}")),
+        offset => {
+            f.b.pointer(base.space, format_args!("getelementptr i8, {base}, i32 {offset}"))
+        }
     }
 }
 
@@ -83,12 +85,16 @@ pub(super) fn store<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(),
 /// `alloca`.
 pub(super) fn alloca<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), Reason> {
     let (_, align) = place(i)?;
-    let Some(Operand::Constant(size)) = i.operand(1) else {
+    let bytes = match i.operand(1) {
+        Some(Operand::Constant(size)) => size.number().max(1),
+        Some(Operand::Wavesize) => f.unit.target.wavefront.into(),
         // The stack grows for a whole wavefront, and LLVM does not find the largest size in it.
-        return unsupported("its size is no constant");
+        _ => return unsupported("its size is no constant"),
     };
-    let bytes = size.number().max(1);
-    let memory = f.b.pointer(5, format_args!("alloca i8, i32 {bytes}, align {align}, addrspace(5)"));
+    let memory = f.b.pointer(
+        5,
+        format_args!("alloca i8, i32 {bytes}, align {align}, addrspace(5)"),
+    );
     let address: Value = f.b.value(Ty::I32, format_args!("ptrtoint {memory} to i32"));
     f.write(i, i.ty, &address)
 }

@@ -47,6 +47,8 @@ mod ty;
 
 pub use error::Error;
 
+pub(crate) use reach::reachable;
+
 use crate::brig::MachineModel;
 use crate::program::{Linked, Target};
 use function::{Function, Unit};
@@ -55,7 +57,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// What IR says of GFX9: sizes and alignments of pointers and vectors; later versions of LLVM add to it by themselves.
-const HEAD: &str = "target datalayout = \"e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-i64:64-v16:16-\
+const HEAD: &str =
+    "target datalayout = \"e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-i64:64-v16:16-\
 v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7\"\n\
 target triple = \"amdgcn-amd-amdhsa\"\n";
 
@@ -84,7 +87,7 @@ pub fn module(linked: &Linked, target: &Target) -> Result<String, Error> {
     let mut functions = String::new();
     let mut declarations: BTreeSet<String> = BTreeSet::new();
     let mut needed = BTreeSet::new();
-    for symbol in reach::reachable(linked)? {
+    for symbol in reachable(linked)? {
         let translated = Function::translate(&unit, &mut globals, symbol)?;
         functions.push_str(&translated.text);
         declarations.extend(translated.declarations);

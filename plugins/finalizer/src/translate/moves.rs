@@ -16,9 +16,9 @@ pub(super) fn mov<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), R
 /// The type of the sources of an instruction that has another one.
 pub(super) fn source_type(i: &Instruction<'_>) -> Result<Type, Reason> {
     match i.form {
-        Form::SourceType { source_type } | Form::Lane { source_type, .. } | Form::SegCvt { source_type, .. } => {
-            Ok(source_type)
-        }
+        Form::SourceType { source_type }
+        | Form::Lane { source_type, .. }
+        | Form::SegCvt { source_type, .. } => Ok(source_type),
         _ => invalid("it does not say the type of its source"),
     }
 }

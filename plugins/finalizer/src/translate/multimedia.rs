@@ -8,10 +8,7 @@ use super::operand::{constant, ty_of};
 use super::ty::Ty;
 use crate::brig::{Instruction, Opcode, Type};
 
-const BYTES: Ty = Ty {
-    lanes: 4,
-    ..Ty::I8
-};
+const BYTES: Ty = Ty { lanes: 4, ..Ty::I8 };
 
 /// `packcvt`, `unpackcvt`, `sad`, `sadhi`.
 pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), Reason> {

@@ -42,7 +42,12 @@ impl<'a> Function<'a> {
     }
 
     /// A source operand as an integer of the size of a type.
-    pub(super) fn source_bits(&mut self, i: &Instruction<'a>, index: usize, ty: Type) -> Result<Value, Reason> {
+    pub(super) fn source_bits(
+        &mut self,
+        i: &Instruction<'a>,
+        index: usize,
+        ty: Type,
+    ) -> Result<Value, Reason> {
         let value = self.source(i, index, ty)?;
         Ok(self.b.bitcast(&value, Ty::int(value.ty.bits())))
     }
@@ -91,7 +96,12 @@ impl<'a> Function<'a> {
     }
 
     /// Writes a register with a value of a type; smaller integers are extended (PRM 4.16.2).
-    pub(super) fn write_register(&mut self, register: Register, ty: Type, value: &Value) -> Result<(), Reason> {
+    pub(super) fn write_register(
+        &mut self,
+        register: Register,
+        ty: Type,
+        value: &Value,
+    ) -> Result<(), Reason> {
         let (place, whole) = self.register(register)?;
         let bits = self.b.bitcast(value, Ty::int(value.ty.bits()));
         let fits = bits.ty == whole
@@ -137,7 +147,9 @@ impl<'a> Function<'a> {
         let Some(at) = address.symbol else {
             let rest = rest.unwrap_or_else(|| Value::int(ty, 0));
             let to = Pointer::type_of(space);
-            return Ok(self.b.pointer(space, format_args!("inttoptr {} to {to}", rest.argument())));
+            return Ok(self
+                .b
+                .pointer(space, format_args!("inttoptr {} to {to}", rest.argument())));
         };
         let (base, home) = self.variable(at)?;
         if home != segment {
@@ -145,7 +157,10 @@ impl<'a> Function<'a> {
         }
         match rest {
             None => Ok(base),
-            Some(rest) => Ok(self.b.pointer(space, format_args!("getelementptr i8, {base}, {}", rest.argument()))),
+            Some(rest) => Ok(self.b.pointer(
+                space,
+                format_args!("getelementptr i8, {base}, {}", rest.argument()),
+            )),
         }
     }
 
@@ -161,7 +176,9 @@ impl<'a> Function<'a> {
             Some(register) => {
                 let (place, whole) = self.register(register)?;
                 if whole != ty {
-                    return invalid("the register of its address has another size than addresses of its segment");
+                    return invalid(
+                        "the register of its address has another size than addresses of its segment",
+                    );
                 }
                 Some(self.b.value(ty, format_args!("load {ty}, {place}")))
             }

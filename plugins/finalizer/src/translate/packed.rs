@@ -33,18 +33,27 @@ pub(super) fn shuffle<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(
             let one = |lane: u32| {
                 let control = controls >> (lane * bits) & u128::from(lanes - 1);
                 let from = u32::try_from(control).unwrap_or(0);
-                if lane < lanes / 2 { from } else { from + lanes }
+                if lane < lanes / 2 {
+                    from
+                } else {
+                    from + lanes
+                }
             };
             (0..lanes).map(one).collect()
         }
         opcode => {
             let first = if opcode == Opcode::UNPACKHI { lanes / 2 } else { 0 };
-            (0..lanes).map(|lane| first + lane / 2 + lane % 2 * lanes).collect()
+            (0..lanes)
+                .map(|lane| first + lane / 2 + lane % 2 * lanes)
+                .collect()
         }
     };
     let order: Vec<String> = order.iter().map(|lane| format!("i32 {lane}")).collect();
     let (a, b) = (&sources[0], &sources[1]);
-    let text = format!("shufflevector {ty} {a}, {ty} {b}, <{lanes} x i32> <{}>", order.join(", "));
+    let text = format!(
+        "shufflevector {ty} {a}, {ty} {b}, <{lanes} x i32> <{}>",
+        order.join(", ")
+    );
     let value = f.b.value(ty, text);
     f.write(i, i.ty, &value)
 }
@@ -77,7 +86,10 @@ pub(super) fn unpack<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<()
     let bits = f.source_bits(i, 1, source)?;
     let whole = f.b.bitcast(&bits, ty);
     let number = lane_number(f, i, 2, ty)?;
-    let lane = f.b.value(ty.lane(), format_args!("extractelement {ty} {whole}, i32 {number}"));
+    let lane = f.b.value(
+        ty.lane(),
+        format_args!("extractelement {ty} {whole}, i32 {number}"),
+    );
     let to = Ty::int(ty_of(i.ty)?.bits());
     if to.bits() < ty.lane_bits() {
         return invalid("its destination is smaller than a lane");

@@ -29,8 +29,19 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result
     for index in first + 1..=first + atomic::sources_of(operation)? {
         sources.push(f.source_bits(i, index, i.ty)?);
     }
-    let index = f.b.pointer(queue.space, format_args!("getelementptr i8, {queue}, i64 {offset}"));
-    let old = atomic::update(&mut f.b, operation, false, Ty::I64, &index, &sources, Sync::system(order)?)?;
+    let index = f.b.pointer(
+        queue.space,
+        format_args!("getelementptr i8, {queue}, i64 {offset}"),
+    );
+    let old = atomic::update(
+        &mut f.b,
+        operation,
+        false,
+        Ty::I64,
+        &index,
+        &sources,
+        Sync::system(order)?,
+    )?;
     match old {
         Some(old) => f.write(i, i.ty, &old),
         None => Ok(()),

@@ -6,7 +6,11 @@ use crate::program::{Linked, Symbol};
 use std::collections::BTreeSet;
 
 /// The definitions of the functions that `instruction` calls, as far as there are any.
-pub(super) fn callees<'m>(linked: &'m Linked, module: usize, instruction: &Instruction<'m>) -> Vec<(Symbol, Executable<'m>)> {
+pub(super) fn callees<'m>(
+    linked: &'m Linked,
+    module: usize,
+    instruction: &Instruction<'m>,
+) -> Vec<(Symbol, Executable<'m>)> {
     let names = match (instruction.opcode, instruction.operand(1), instruction.operand(3)) {
         (Opcode::CALL, Some(Operand::CodeRef(at)), _) => vec![at],
         (Opcode::SCALL, _, Some(Operand::CodeList(list))) => list.code().collect(),
@@ -23,12 +27,15 @@ pub(super) fn callees<'m>(linked: &'m Linked, module: usize, instruction: &Instr
 }
 
 /// Every executable that is to be translated, in order.
-pub(super) fn reachable(linked: &Linked) -> Result<BTreeSet<Symbol>, Error> {
+pub(crate) fn reachable(linked: &Linked) -> Result<BTreeSet<Symbol>, Error> {
     let mut open: Vec<Symbol> = Vec::new();
     for (module, brig) in linked.modules().iter().enumerate() {
         let roots = brig.executables().filter(|executable| {
             executable.is_definition
-                && matches!(executable.kind, ExecutableKind::Kernel | ExecutableKind::IndirectFunction)
+                && matches!(
+                    executable.kind,
+                    ExecutableKind::Kernel | ExecutableKind::IndirectFunction
+                )
         });
         open.extend(roots.map(|executable| Symbol {
             module,

@@ -7,19 +7,19 @@
 use super::builder::{Builder, Value};
 use super::error::{unsupported, Reason};
 use super::float;
+use super::function::Function;
 use super::ty::{Scalar, Ty};
-use crate::brig::{Module, Round};
+use crate::brig::Round;
 
-/// The rounding of an instruction: its own, else that of its module.
-pub(super) fn effective(module: &Module, round: Round) -> Round {
-    let of_module = match module.facts().rounding {
-        Round::ZERO => Round::ZERO,
-        _ => Round::NEAR,
-    };
-    match round {
-        Round::NEAR | Round::ZERO | Round::UP | Round::DOWN => round,
-        _ => of_module,
-    }
+/// The rounding of an instruction: its own, else that of its module, else that of its program, else to nearest.
+pub(super) fn effective(f: &Function<'_>, round: Round) -> Round {
+    let named = |round: &Round| matches!(*round, Round::NEAR | Round::ZERO | Round::UP | Round::DOWN);
+    let all = [
+        round,
+        f.module.facts().rounding,
+        f.unit.linked.settings().rounding,
+    ];
+    all.into_iter().find(named).unwrap_or(Round::NEAR)
 }
 
 /// Both fields of MODE.
@@ -171,7 +171,13 @@ pub(super) fn of_integer(b: &mut Builder, value: &Value, signed: bool, to: Ty, r
         return b.cast(op, value, to);
     }
     if value.ty == Ty::I32 {
-        let single = assembly(b, Ty::FLOAT, &format!("v_cvt_f32_{letter}32_e64 $0, $1"), &[value], round);
+        let single = assembly(
+            b,
+            Ty::FLOAT,
+            &format!("v_cvt_f32_{letter}32_e64 $0, $1"),
+            &[value],
+            round,
+        );
         return narrow(b, &single, to, round);
     }
     // Both halves are exact, and so is the factor; the sum rounds.

@@ -37,18 +37,27 @@ fn converted(i: &Instruction<'_>) -> Result<(Segment, bool, Type), Reason> {
     }
 }
 
-fn flat_source<'a>(f: &mut Function<'a>, i: &Instruction<'a>, source: Type) -> Result<(Value, Pointer), Reason> {
+fn flat_source<'a>(
+    f: &mut Function<'a>,
+    i: &Instruction<'a>,
+    source: Type,
+) -> Result<(Value, Pointer), Reason> {
     let bits = f.source_bits(i, 1, source)?;
     if bits.ty != Ty::I64 {
         return invalid("flat addresses have 64 bits");
     }
-    let pointer = f.b.pointer(space::FLAT, format_args!("inttoptr i64 {bits} to ptr"));
+    let pointer =
+        f.b.pointer(space::FLAT, format_args!("inttoptr i64 {bits} to ptr"));
     Ok((bits, pointer))
 }
 
 fn is_in(f: &mut Function<'_>, pointer: &Pointer, segment: &str) -> Value {
     let argument = ("ptr".to_owned(), pointer.text.clone());
-    let text = f.b.call_text(&format!("llvm.amdgcn.is.{segment}"), "i1", std::iter::once(argument));
+    let text = f.b.call_text(
+        &format!("llvm.amdgcn.is.{segment}"),
+        "i1",
+        std::iter::once(argument),
+    );
     f.b.value(Ty::I1, text)
 }
 
@@ -86,7 +95,8 @@ pub(super) fn convert<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(
     let to = Pointer::type_of(space);
     let value = if i.opcode == Opcode::FTOS {
         let (_, pointer) = flat_source(f, i, source)?;
-        let pointer = f.b.pointer(space, format_args!("addrspacecast {pointer} to {to}"));
+        let pointer =
+            f.b.pointer(space, format_args!("addrspacecast {pointer} to {to}"));
         f.b.value(Ty::I32, format_args!("ptrtoint {pointer} to i32"))
     } else {
         let bits = f.source_bits(i, 1, source)?;
@@ -94,7 +104,8 @@ pub(super) fn convert<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(
             return invalid("addresses of its segment have 32 bits");
         }
         let pointer = f.b.pointer(space, format_args!("inttoptr i32 {bits} to {to}"));
-        let pointer = f.b.pointer(space::FLAT, format_args!("addrspacecast {pointer} to ptr"));
+        let pointer =
+            f.b.pointer(space::FLAT, format_args!("addrspacecast {pointer} to ptr"));
         f.b.value(Ty::I64, format_args!("ptrtoint {pointer} to i64"))
     };
     f.write(i, i.ty, &value)

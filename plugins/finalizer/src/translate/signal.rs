@@ -34,7 +34,10 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result
     let has_result = i.opcode == Opcode::SIGNAL;
     let first = usize::from(has_result);
     let handle = f.source_bits(i, first, signal_type)?;
-    let block = f.b.pointer(space::GLOBAL, format_args!("inttoptr {} to ptr addrspace(1)", handle.argument()));
+    let block = f.b.pointer(
+        space::GLOBAL,
+        format_args!("inttoptr {} to ptr addrspace(1)", handle.argument()),
+    );
     let sync = Sync::system(order)?;
     if operation >= AtomicOp::WAIT_EQ {
         let against = f.source_bits(i, first + 1, i.ty)?;
@@ -68,7 +71,10 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result
 }
 
 fn member(b: &mut Builder, block: &Pointer, offset: u32) -> Pointer {
-    b.pointer(block.space, format_args!("getelementptr i8, {block}, i64 {offset}"))
+    b.pointer(
+        block.space,
+        format_args!("getelementptr i8, {block}, i64 {offset}"),
+    )
 }
 
 fn notify(b: &mut Builder, block: &Pointer) {
@@ -89,7 +95,10 @@ fn store(b: &mut Builder, block: &Pointer, sources: &[Value], sync: Sync) -> Res
     b.end(format_args!("br label %{done}"));
     b.block(&doorbell);
     let address = b.value(Ty::I64, format_args!("load i64, {place}, align 8"));
-    let register = b.pointer(space::GLOBAL, format_args!("inttoptr i64 {address} to ptr addrspace(1)"));
+    let register = b.pointer(
+        space::GLOBAL,
+        format_args!("inttoptr i64 {address} to ptr addrspace(1)"),
+    );
     // The packets have to be there before the doorbell rings.
     let release = Sync::system(MemoryOrder::RELEASE)?;
     atomic::update(b, AtomicOp::STORE, true, Ty::I64, &register, sources, release)?;
@@ -120,7 +129,10 @@ fn wait(
     let start = clock(b);
     let (look, late, sleep, done) = (b.label(), b.label(), b.label(), b.label());
     b.block(&look);
-    let value = b.value(Ty::I64, format_args!("load atomic i64, {place} {}, align 8", sync.load()));
+    let value = b.value(
+        Ty::I64,
+        format_args!("load atomic i64, {place} {}, align 8", sync.load()),
+    );
     let holds = b.compare(predicate, &value, against);
     b.end(format_args!("br i1 {holds}, label %{done}, label %{late}"));
     b.block(&late);
@@ -130,7 +142,11 @@ fn wait(
     b.end(format_args!("br i1 {is_late}, label %{done}, label %{sleep}"));
     b.block(&sleep);
     let nap = Value::int(Ty::I32, 2);
-    let text = b.call_text("llvm.amdgcn.s.sleep", "void", std::iter::once((nap.ty.to_string(), nap.text)));
+    let text = b.call_text(
+        "llvm.amdgcn.s.sleep",
+        "void",
+        std::iter::once((nap.ty.to_string(), nap.text)),
+    );
     b.line(text);
     b.end(format_args!("br label %{look}"));
     b.block(&done);

@@ -171,9 +171,15 @@ mod tests {
     #[test]
     fn types_have_the_names_of_llvm() {
         let u8x4 = Ty::of(Type(1 | 1 << 5)).expect("a type");
-        assert_eq!((u8x4.to_string(), u8x4.mangled()), ("<4 x i8>".into(), "v4i8".into()));
+        assert_eq!(
+            (u8x4.to_string(), u8x4.mangled()),
+            ("<4 x i8>".into(), "v4i8".into())
+        );
         let f16x2 = Ty::of(Type(9 | 1 << 5)).expect("a type");
-        assert_eq!((f16x2.to_string(), f16x2.mangled()), ("<2 x half>".into(), "v2f16".into()));
+        assert_eq!(
+            (f16x2.to_string(), f16x2.mangled()),
+            ("<2 x half>".into(), "v2f16".into())
+        );
         assert_eq!(Ty::of(Type::SIG64), Some(Ty::I64));
         assert_eq!(Ty::of(Type::NONE), None);
     }
@@ -182,8 +188,14 @@ mod tests {
     fn constants_are_in_every_lane() {
         assert_eq!(Ty::I32.splat(-1), "-1");
         assert_eq!(Ty::I1.splat(1), "true");
-        let two = Ty { lanes: 2, ..Ty::FLOAT };
-        assert_eq!(two.float_bits(0x3f80_0000), "<float 0x3FF0000000000000, float 0x3FF0000000000000>");
+        let two = Ty {
+            lanes: 2,
+            ..Ty::FLOAT
+        };
+        assert_eq!(
+            two.float_bits(0x3f80_0000),
+            "<float 0x3FF0000000000000, float 0x3FF0000000000000>"
+        );
         assert_eq!(Ty::HALF.float_bits(0x3c00), "0xH3C00");
     }
 }
