@@ -2,7 +2,7 @@
 //!
 //! A whole program becomes one module of IR: its kernels, its indirect functions, and the functions that these call.
 //! Registers become memory of the function, which LLVM makes values of; labels become blocks; operations become what
-//! [`instruction`] leads to. What is not done here is refused with the kernel and the instruction; nothing is translated
+//! `instruction` leads to. What is not done here is refused with the kernel and the instruction; nothing is translated
 //! into something else.
 //!
 //! | HSAIL | IR |
