@@ -432,7 +432,7 @@ impl Queue<'_> {
     pub fn dispatch(&self, kernel: &Kernel, items: u32, group: u32, arguments: *mut c_void) {
         self.submit(
             DISPATCH | FENCES,
-            Self::dispatch_words(kernel, items, group, arguments),
+            Self::dispatch_words(kernel, [items, 1], [group, 1], arguments),
         );
     }
 
@@ -446,22 +446,36 @@ impl Queue<'_> {
         group: u32,
         arguments: *mut c_void,
     ) {
-        let words = Self::dispatch_words(kernel, items, group, arguments);
+        let words = Self::dispatch_words(kernel, [items, 1], [group, 1], arguments);
         for _ in 0..count {
             self.write(DISPATCH | AGENT_FENCES | IN_ORDER, words);
         }
         self.submit(BARRIER_AND | FENCES | IN_ORDER, [0; 16]);
     }
 
-    fn dispatch_words(kernel: &Kernel, items: u32, group: u32, arguments: *mut c_void) -> [u32; 16] {
+    /// Submits a dispatch of rows of work-items.
+    pub(crate) fn dispatch_2d(
+        &self,
+        kernel: &Kernel,
+        grid: [u32; 2],
+        group: [u32; 2],
+        arguments: *mut c_void,
+    ) {
+        self.submit(
+            DISPATCH | FENCES,
+            Self::dispatch_words(kernel, grid, group, arguments),
+        );
+    }
+
+    fn dispatch_words(kernel: &Kernel, grid: [u32; 2], group: [u32; 2], arguments: *mut c_void) -> [u32; 16] {
         let [object_low, object_high] = halves(kernel.object);
         let [arguments_low, arguments_high] = halves(arguments.expose_provenance() as u64);
         [
-            1 << 16,
-            group | (1 << 16),
+            2 << 16,
+            group[0] | group[1] << 16,
             1,
-            items,
-            1,
+            grid[0],
+            grid[1],
             1,
             kernel.private_bytes,
             kernel.group_bytes,
@@ -486,7 +500,8 @@ impl Drop for Queue<'_> {
     }
 }
 
-const fn halves(value: u64) -> [u32; 2] {
+/// The low and the high dword of an address.
+pub(crate) const fn halves(value: u64) -> [u32; 2] {
     let b = value.to_le_bytes();
     [
         u32::from_le_bytes([b[0], b[1], b[2], b[3]]),

@@ -1,7 +1,7 @@
 //! The table: what this machine measures, beside what it is compared with.
 
 use crate::client::{Client, Result};
-use crate::{calls, device, memory, program};
+use crate::{calls, compute, device, memory, program};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ pub(crate) struct Row {
     /// Nothing when it could not be measured.
     value: Option<f64>,
     unit: &'static str,
-    /// Why there is no value.
+    /// Why there is no value, or nothing that it is compared with.
     missing: Option<String>,
     /// What it is compared with, in the same unit.
     peer: Option<Peer>,
@@ -47,6 +47,34 @@ impl Row {
             peer: None,
             goal,
             met: value <= limit,
+        }
+    }
+
+    /// A value that must reach a limit.
+    pub(crate) fn above(
+        name: &'static str,
+        value: f64,
+        unit: &'static str,
+        limit: f64,
+        goal: &'static str,
+    ) -> Self {
+        Self {
+            met: value >= limit,
+            ..Self::below(name, value, unit, limit, goal)
+        }
+    }
+
+    /// A value without the one that it would be compared with.
+    pub(crate) fn alone(
+        name: &'static str,
+        value: f64,
+        unit: &'static str,
+        goal: &'static str,
+        why: &str,
+    ) -> Self {
+        Self {
+            value: Some(value),
+            ..Self::missing(name, unit, goal, why)
         }
     }
 
@@ -97,12 +125,15 @@ impl Row {
 /// What could not be measured, and why.
 pub fn run(library: &Path, demo: &[&str], json: bool) -> Result<()> {
     let client = Client::load(library)?;
+    let scaling = compute::scaling(&client)?;
     let mut rows = calls::life(&client)?;
     rows.extend(calls::operations(&client)?);
     rows.extend(memory::pools(&client)?);
     rows.extend(device::latency(&client)?);
     rows.extend(device::copies(&client)?);
     rows.push(device::memory(demo)?);
+    rows.extend(compute::kernels(&client)?);
+    rows.extend(scaling);
     rows.extend(program::hip(&client, library)?);
     if json {
         println!(
@@ -130,12 +161,13 @@ fn print(rows: &[Row]) {
                 )
             },
         );
-        let (value, verdict) = match (row.value, &row.missing) {
-            (Some(value), _) => (
-                format!("{value:.2} {}", row.unit),
-                if row.met { "met" } else { "NOT met" },
-            ),
-            (None, why) => ("-".to_owned(), why.as_deref().unwrap_or_default()),
+        let value = row
+            .value
+            .map_or_else(|| "-".to_owned(), |value| format!("{value:.2} {}", row.unit));
+        let verdict = match &row.missing {
+            Some(why) => why,
+            None if row.met => "met",
+            None => "NOT met",
         };
         println!(
             "{:38} {value:>12}  {peer:34} {ratio:>7}  {} ({verdict})",
