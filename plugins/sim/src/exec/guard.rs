@@ -350,6 +350,12 @@ pub(crate) fn write(to: u64, from: &[u32]) -> Result<(), Unmapped> {
     outcome(unsafe { hansa_sim_guard_copy(host(to) as *mut u8, from.as_ptr().cast(), size_of_val(from)) })
 }
 
+/// Copies `from` into foreign memory. The caller has established that the device may write there.
+pub(crate) fn write_bytes(to: u64, from: &[u8]) -> Result<(), Unmapped> {
+    // SAFETY: as [`write`].
+    outcome(unsafe { hansa_sim_guard_copy(host(to) as *mut u8, from.as_ptr(), from.len()) })
+}
+
 /// Copies foreign memory to foreign memory that does not overlap it. The caller has established that it may be
 /// written.
 pub(crate) fn copy(to: u64, from: u64, bytes: u64) -> Result<(), Unmapped> {

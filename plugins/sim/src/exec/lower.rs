@@ -301,7 +301,8 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
         .filter(|(_, code)| is_scalar(*code))
         .fold(0, |bits, (i, _)| bits | 1 << i);
     let fast = forms.fast[which].filter(|_| ext.is_none() && op.e & flag::KEEP_HALF == 0);
-    op.run = version(fast.unwrap_or(forms.slow), place.level);
+    let signed = forms.signed.filter(|_| !ext.is_none() && ext.is_signs());
+    op.run = version(fast.or(signed).unwrap_or(forms.slow), place.level);
     Some(op)
 }
 
