@@ -86,8 +86,11 @@ impl Lds {
     #[inline(always)]
     pub(crate) fn read(&self, address: u32, to: &mut [u32]) -> Option<()> {
         let from = self.bytes.get(address as usize..)?.get(..size_of_val(to))?;
-        for (to, from) in to.iter_mut().zip(from.chunks_exact(4)) {
-            *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+        // The usual lengths of runs, which the compiler makes few instructions of.
+        match to.len() {
+            16 => fill(&mut to[..16], &from[..64]),
+            64 => fill(&mut to[..64], &from[..256]),
+            _ => fill(to, from),
         }
         Some(())
     }
@@ -99,10 +102,28 @@ impl Lds {
             .bytes
             .get_mut(address as usize..)?
             .get_mut(..size_of_val(from))?;
-        for (to, from) in to.chunks_exact_mut(4).zip(from) {
-            to.copy_from_slice(&from.to_le_bytes());
+        match from.len() {
+            16 => drain(&mut to[..64], &from[..16]),
+            64 => drain(&mut to[..256], &from[..64]),
+            _ => drain(to, from),
         }
         Some(())
+    }
+}
+
+/// Dwords from bytes.
+#[inline(always)]
+fn fill(to: &mut [u32], from: &[u8]) {
+    for (to, from) in to.iter_mut().zip(from.chunks_exact(4)) {
+        *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+    }
+}
+
+/// Bytes from dwords.
+#[inline(always)]
+fn drain(to: &mut [u8], from: &[u32]) {
+    for (to, from) in to.chunks_exact_mut(4).zip(from) {
+        to.copy_from_slice(&from.to_le_bytes());
     }
 }
 

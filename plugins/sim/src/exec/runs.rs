@@ -152,7 +152,11 @@ impl Runs {
             let (element, copies) = place.split_at_mut(parts);
             read(lane, element)?;
             if parts == 1 {
-                copies.fill(element[0]);
+                let element = element[0];
+                match copies.first_chunk_mut::<15>() {
+                    Some(copies) if count == 16 => *copies = [element; 15],
+                    _ => copies.fill(element),
+                }
             } else {
                 for copy in copies.chunks_exact_mut(parts) {
                     copy.copy_from_slice(element);
