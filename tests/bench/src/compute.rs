@@ -170,7 +170,7 @@ impl<'a> Ours<'a> {
         unsafe {
             arguments
                 .cast::<u32>()
-                .copy_from_nonoverlapping(words.as_ptr(), words.len())
+                .copy_from_nonoverlapping(words.as_ptr(), words.len());
         };
         Ok(Self {
             client,

@@ -48,7 +48,7 @@ pub(crate) fn is_linear(row: &Row, mask: &Row, origin: u32, stride: u32) -> bool
 fn span(lanes: u64) -> (usize, usize) {
     (
         lanes.trailing_zeros() as usize & 63,
-        63 - lanes.leading_zeros() as usize & 63,
+        63 - (lanes.leading_zeros() as usize & 63),
     )
 }
 
