@@ -7,10 +7,10 @@
 
 use hansa_core::runtime::Runtime;
 use hansa_core::Result;
+use hansa_plugin_api::fork::Lock;
 use std::ffi::{c_char, c_void, CString};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// `r_version` that debuggers know.
 const VERSION: i32 = 11;
@@ -82,7 +82,7 @@ struct Entry {
 }
 
 /// What the list is made of, in its order.
-static ENTRIES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+static ENTRIES: Lock<Vec<Entry>> = Lock::new(Vec::new());
 
 impl Entry {
     fn new(executable: u64, uri: &str, difference: u64) -> Self {
@@ -126,7 +126,7 @@ fn link(entries: &[Entry]) {
 
 /// Changes the list, with the calls that a debugger waits for. What is taken out is dropped when it is out of sight.
 fn change(kind: i32, with: impl FnOnce(&mut Vec<Entry>) -> Vec<Entry>) {
-    let mut entries = ENTRIES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut entries = ENTRIES.lock();
     R_DEBUG.state.store(kind, Ordering::Release);
     (R_DEBUG.breakpoint)();
     let gone = with(&mut entries);
@@ -167,11 +167,7 @@ pub(crate) fn clear() {
 }
 
 fn take_out(is_gone: impl Fn(&Entry) -> bool) {
-    let any = ENTRIES
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .iter()
-        .any(&is_gone);
+    let any = ENTRIES.lock().iter().any(&is_gone);
     if any {
         change(state::DELETE, |entries| {
             let (gone, kept) = std::mem::take(entries)

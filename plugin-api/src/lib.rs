@@ -26,6 +26,7 @@
 
 mod contract;
 pub mod export;
+pub mod fork;
 pub mod hsa;
 pub mod manifest;
 pub mod note;

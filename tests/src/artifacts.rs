@@ -4,7 +4,8 @@
 //! test that loads one asks cargo for it. Cargo does nothing when it is up to date.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 
 use crate::c_client::repository;
@@ -32,6 +33,27 @@ pub fn scratch_dir(name: &str) -> PathBuf {
     let dir = profile_dir().join("hansa-tests").join(name);
     std::fs::create_dir_all(&dir).expect("The target directory can be written");
     dir
+}
+
+/// Runs a compiler to its end with a directory of its own for temporary files. Some compilers leave theirs behind; this
+/// one is removed with whatever is in it.
+///
+/// # Errors
+///
+/// Why the compiler could not be started.
+///
+/// # Panics
+///
+/// When the directory cannot be made.
+pub fn compiler_output(compiler: &mut Command) -> std::io::Result<Output> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let dir = scratch_dir("tmp").join(format!("{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("The target directory can be written");
+    let output = compiler.env("TMPDIR", &dir).output();
+    // Nothing depends on it: the next build of everything starts with an empty target directory.
+    let _ = std::fs::remove_dir_all(&dir);
+    output
 }
 
 /// The packages whose libraries are loaded at run time.

@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::artifacts::compiler_output;
+
 /// Repository root.
 #[must_use]
 pub fn repository() -> PathBuf {
@@ -104,8 +106,7 @@ impl Client {
     fn start(&self, more: &[&std::ffi::OsStr]) -> Result<(), String> {
         let mut command = Command::new(&self.compiler);
         command.args(&self.arguments).args(more);
-        let output = command
-            .output()
+        let output = compiler_output(&mut command)
             .map_err(|error| format!("{} cannot be started: {error}", self.compiler))?;
         if output.status.success() {
             return Ok(());

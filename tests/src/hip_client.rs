@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::artifacts::scratch_dir;
+use crate::artifacts::{compiler_output, scratch_dir};
 use crate::c_client::{has_program, present, repository};
 use crate::hsa_client::{judge, Machine};
 
@@ -127,7 +127,7 @@ fn compile(output: &Path, sources: &[PathBuf], arguments: &dyn Fn(&mut Command))
         let mut hipcc = Command::new("hipcc");
         arguments(&mut hipcc);
         hipcc.arg("-o").arg(&part);
-        let result = hipcc.output().expect("hipcc was found");
+        let result = compiler_output(&mut hipcc).expect("hipcc was found");
         let text = String::from_utf8_lossy(&result.stderr);
         assert!(result.status.success(), "{hipcc:?} failed:\n{text}");
         std::fs::rename(&part, output).expect("The target directory can be written");

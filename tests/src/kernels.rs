@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::artifacts::scratch_dir;
+use crate::artifacts::{compiler_output, scratch_dir};
 use crate::c_client::repository;
 
 /// The GPUs that the kernels are compiled for.
@@ -19,7 +19,7 @@ fn build(arguments: &[&str], kernels: Option<&str>) {
     if let Some(kernels) = kernels {
         script.env("KERNELS", kernels);
     }
-    let output = script.output().expect("tests/kernels/build can be run");
+    let output = compiler_output(&mut script).expect("tests/kernels/build can be run");
     assert!(
         output.status.success(),
         "tests/kernels/build {} failed:\n{}{}",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use hansa_tests::artifacts::{libraries, scratch_dir};
+use hansa_tests::artifacts::{compiler_output, libraries, scratch_dir};
 use hansa_tests::c_client::{has_program, present, repository, Client};
 use hansa_tests::hip_client::{self, Build};
 use hansa_tests::kernels::code_objects;
@@ -93,7 +93,7 @@ fn hipcc_compiles_for_the_gpu_that_is_there() {
     let program = scratch_dir("run").join("compiled-under-run");
     let source = hip_client::sources().join("symbols.cpp");
     let (source, target) = (source.to_string_lossy(), program.to_string_lossy());
-    let output = run(&[
+    let output = compiler_output(&mut hansa(&[
         "run",
         "--isa",
         "gfx908",
@@ -104,7 +104,8 @@ fn hipcc_compiles_for_the_gpu_that_is_there() {
         &source,
         "-o",
         &target,
-    ]);
+    ]))
+    .expect("the command was built");
     assert!(output.status.success(), "{}", text(&output));
     let output = run(&["run", "--isa", "gfx908", "--", &target]);
     assert!(output.status.success(), "{}", text(&output));

@@ -37,7 +37,7 @@ macro_rules! programs {
 }
 
 programs! {
-    algorithms atomics cooperative copy copy2d device errors events graph ipc lanes launch managed math memory memset
+    algorithms atomics cooperative copy copy2d device errors events graph ipc killed lanes launch managed math memory memset
     module occupancy peer primitives printf rocrand rtc soak stack streams symbols texture threads
 }
 

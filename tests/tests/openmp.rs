@@ -1,6 +1,6 @@
 //! OpenMP: a program that Debian's GCC compiled for AMD GPUs, unchanged on our library.
 
-use hansa_tests::artifacts::scratch_dir;
+use hansa_tests::artifacts::{compiler_output, scratch_dir};
 use hansa_tests::c_client::{has_program, present, repository};
 use hansa_tests::hsa_client::{judge, Machine, Plugins};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use std::process::Command;
 
 fn program(chip: &str) -> PathBuf {
     let program = scratch_dir("openmp").join(format!("offload-{chip}"));
-    let output = Command::new("gcc-12")
+    let mut compiler = Command::new("gcc-12");
+    compiler
         .args([
             "-fopenmp",
             "-foffload=amdgcn-amdhsa",
@@ -20,9 +21,8 @@ fn program(chip: &str) -> PathBuf {
         .arg(format!("-foffload-options=-march={chip}"))
         .arg(repository().join("tests/clients/openmp/offload.c"))
         .arg("-o")
-        .arg(&program)
-        .output()
-        .expect("gcc-12 was found");
+        .arg(&program);
+    let output = compiler_output(&mut compiler).expect("gcc-12 was found");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
     program

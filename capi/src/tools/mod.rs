@@ -17,10 +17,10 @@ mod register;
 use crate::table::{Snapshot, ROOT};
 use hansa_core::config::Hsa;
 use hansa_core::runtime::Runtime;
+use hansa_plugin_api::fork::Lock;
 use hansa_plugin_api::hsa::{HsaApiTable, HSA_API_TABLE_VERSION};
 use library::Library;
 use std::ffi::{c_char, CString};
-use std::sync::{Mutex, PoisonError};
 
 /// `OnLoad`: the tables, the version of their root, the number and the names of the tools that failed before. The answer
 /// is C's `bool`, of which only the lowest byte is there.
@@ -29,7 +29,7 @@ type OnLoad = unsafe extern "C" fn(*mut HsaApiTable, u64, u64, *const *const c_c
 type OnUnload = unsafe extern "C" fn();
 
 /// The tools of the running runtime, in the order in which they were loaded.
-static TOOLS: Mutex<Vec<Library>> = Mutex::new(Vec::new());
+static TOOLS: Lock<Vec<Library>> = Lock::new(Vec::new());
 
 /// Loads the tools of a runtime that has just started.
 pub(crate) fn load(runtime: &Runtime) {
@@ -57,12 +57,12 @@ pub(crate) fn load(runtime: &Runtime) {
             );
         }
     }
-    *TOOLS.lock().unwrap_or_else(PoisonError::into_inner) = tools;
+    *TOOLS.lock() = tools;
 }
 
 /// Tells the tools, last one first, that the runtime stops.
 pub(crate) fn unload() {
-    let tools = std::mem::take(&mut *TOOLS.lock().unwrap_or_else(PoisonError::into_inner));
+    let tools = std::mem::take(&mut *TOOLS.lock());
     for tool in tools.iter().rev() {
         // SAFETY: this is the type of a tool's `OnUnload`.
         if let Some(on_unload) = unsafe { tool.function::<OnUnload>(c"OnUnload") } {

@@ -3,12 +3,12 @@
 use super::descriptor::{Descriptor, ARENA, MAX_QUEUES, SLOT_BYTES};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
-use parking_lot::Mutex;
+use hansa_plugin_api::fork::Lock;
 
 /// Slots committed at a time.
 const STEP: usize = 16;
 
-static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static FREE: Lock<Vec<usize>> = Lock::new(Vec::new());
 
 /// Takes a slot that every device of the runtime sees.
 ///

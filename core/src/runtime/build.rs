@@ -23,7 +23,8 @@ use hansa_plugin_api as api;
 use hansa_plugin_api::sys::LinuxSystem;
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Once};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 
 /// Builds a runtime.
 pub(super) fn build(epoch: u16, built_ins: &[BuiltIn]) -> Result<Arc<Runtime>> {
@@ -183,19 +184,19 @@ fn finish(
 
 /// Shows what of the configuration could not be used; once per process.
 fn warn_once(warnings: &[Warning]) {
-    static WARNED: Once = Once::new();
-    WARNED.call_once(|| {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if !WARNED.swap(true, Ordering::Relaxed) {
         for warning in warnings {
             eprintln!("hansa: {warning}");
         }
-    });
+    }
 }
 
 /// Points at the doctor when no accelerator serves; once per process.
 fn say_once_if_bare(runtime: &Runtime) {
-    static SAID: Once = Once::new();
-    if runtime.agents.iter().all(Agent::is_cpu) {
-        SAID.call_once(|| eprintln!("hansa: no accelerator serves; `hansa doctor` says why"));
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if runtime.agents.iter().all(Agent::is_cpu) && !SAID.swap(true, Ordering::Relaxed) {
+        eprintln!("hansa: no accelerator serves; `hansa doctor` says why");
     }
 }
 

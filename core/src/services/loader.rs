@@ -1,7 +1,7 @@
 //! Code objects and executables.
 
 use super::{gpu, Group};
-use crate::code::{agent_of, Loaded};
+use crate::code::{self, agent_of, Loaded};
 use crate::error::{Error, Result};
 use crate::loader::{CodeObjectReader, ReaderError};
 use crate::runtime::Runtime;
@@ -140,5 +140,17 @@ impl api::LoaderServices for Loader {
         let agent = gpu(&runtime, request.agent)?;
         let reader = runtime.reader(request.reader)?;
         Ok(runtime.load_at(request.executable, agent, &reader, request.address, request.bytes)?)
+    }
+
+    fn isa_name(&self, isa: u64) -> api::Result<api::RString> {
+        Ok(code::isa(isa)?.to_string().into())
+    }
+
+    fn isa_wavefront_size(&self, isa: u64) -> api::Result<u32> {
+        Ok(code::isa(isa)?.wavefront_size())
+    }
+
+    fn code_object(&self, bytes: api::RSlice<'_, u8>) -> api::Result<u64> {
+        Ok(self.0.runtime()?.deserialize(bytes.as_slice())?)
     }
 }

@@ -6,7 +6,7 @@
 use super::block::{flag, Block, ARENA, KIND_USER, MAX_SIGNALS, TAG};
 use super::{hardware, ipc};
 use crate::error::{Error, Result};
-use parking_lot::Mutex;
+use hansa_plugin_api::fork::Lock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Signals committed at first; each further step doubles the pool.
@@ -15,10 +15,10 @@ const NONE: u32 = u32::MAX;
 
 /// Head of the stack of free slots: slot number in the low half, a count against ABA in the high half.
 static FREE: AtomicU64 = AtomicU64::new(NONE as u64);
-static GROWING: Mutex<()> = Mutex::new(());
+static GROWING: Lock<()> = Lock::new(());
 /// Called with address and bytes of each new part.
 type Observer = Box<dyn Fn(usize, usize) -> Result<()> + Send + Sync>;
-static OBSERVER: Mutex<Option<Observer>> = Mutex::new(None);
+static OBSERVER: Lock<Option<Observer>> = Lock::new(None);
 static LIVE: AtomicU32 = AtomicU32::new(0);
 
 fn slot(index: u32) -> &'static Block {

@@ -16,14 +16,14 @@ pub use dispatches::Dispatches;
 
 use crate::clock;
 use crate::config::{ApiTrace, Setting};
-use parking_lot::Mutex;
+use hansa_plugin_api::fork::Lock;
 use perfetto::Perfetto;
 use std::sync::atomic::{AtomicBool, Ordering};
 use text::Text;
 
 /// Whether more than calls is wanted.
 static ON: AtomicBool = AtomicBool::new(false);
-static SINK: Mutex<Option<Sink>> = Mutex::new(None);
+static SINK: Lock<Option<Sink>> = Lock::new(None);
 
 #[derive(Debug)]
 enum Sink {

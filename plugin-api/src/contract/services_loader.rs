@@ -2,7 +2,7 @@
 
 use super::services_types::{LoadAtRequest, LoadedCodeObject, SegmentDescriptor};
 use crate::interface;
-use abi_stable::std_types::RVec;
+use abi_stable::std_types::{RSlice, RString, RVec};
 
 interface! {
     /// Code objects and executables.
@@ -34,5 +34,12 @@ interface! {
         fn load_at(request: &LoadAtRequest<'_>) -> u64;
     }
     added {
+        /// The name of an instruction set. INVALID_ISA.
+        fn isa_name(isa: u64) -> RString;
+        /// Lanes of a wavefront of an instruction set. INVALID_ISA.
+        fn isa_wavefront_size(isa: u64) -> u32;
+        /// A code object of its bytes, as `hsa_code_object_deserialize` makes it. INVALID_CODE_OBJECT;
+        /// OUT_OF_RESOURCES.
+        fn code_object(bytes: RSlice<'_, u8>) -> u64;
     }
 }

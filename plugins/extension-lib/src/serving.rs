@@ -1,8 +1,9 @@
 //! C functions have no object to hang state on: the extension that was made last, and still lives, serves them.
 
+use arc_swap::ArcSwapOption;
 use hansa_plugin_api::{HostRef, LogLevel, RStr, RuntimeServicesRef};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// What serves the functions: the extension of one runtime.
 pub trait Serves {
@@ -29,14 +30,15 @@ impl<S: Serves> Serves for Arc<S> {
     }
 }
 
-/// The extensions that live, in the order in which they were made: a static of the plugin.
+/// The extensions that live, in the order in which they were made: a static of the plugin. Every function asks it, from
+/// any thread and also in a forked child, so it has no lock.
 #[derive(Debug)]
 pub struct Serving<S> {
-    extensions: RwLock<Vec<(u64, S)>>,
+    extensions: ArcSwapOption<Vec<(u64, S)>>,
     next: AtomicU64,
 }
 
-impl<S> Serving<S> {
+impl<S: Clone> Serving<S> {
     /// Nobody serves.
     #[expect(
         clippy::new_without_default,
@@ -44,7 +46,7 @@ impl<S> Serving<S> {
     )]
     pub const fn new() -> Self {
         Self {
-            extensions: RwLock::new(Vec::new()),
+            extensions: ArcSwapOption::const_empty(),
             next: AtomicU64::new(0),
         }
     }
@@ -52,36 +54,39 @@ impl<S> Serving<S> {
     /// Lets `extension` serve for as long as the answer lives.
     pub fn install(&'static self, extension: S) -> Installed<S> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut extensions = self.extensions.write().unwrap_or_else(PoisonError::into_inner);
-        extensions.push((id, extension));
+        self.change(|extensions| extensions.push((id, extension.clone())));
         Installed { serving: self, id }
     }
 
     /// The one that serves.
-    pub fn last(&self) -> Option<S>
-    where
-        S: Clone,
-    {
-        let extensions = self.extensions.read().unwrap_or_else(PoisonError::into_inner);
-        extensions.last().map(|(_, extension)| extension.clone())
+    pub fn last(&self) -> Option<S> {
+        let extensions = self.extensions.load();
+        extensions
+            .as_ref()?
+            .last()
+            .map(|(_, extension)| extension.clone())
+    }
+
+    fn change(&self, with: impl Fn(&mut Vec<(u64, S)>)) {
+        self.extensions.rcu(|extensions| {
+            let mut extensions = extensions.as_deref().cloned().unwrap_or_default();
+            with(&mut extensions);
+            Some(Arc::new(extensions))
+        });
     }
 }
 
 /// That an extension serves; it stops when this goes.
 #[derive(Debug)]
-pub struct Installed<S: 'static> {
+pub struct Installed<S: Clone + 'static> {
     serving: &'static Serving<S>,
     id: u64,
 }
 
-impl<S> Drop for Installed<S> {
+impl<S: Clone> Drop for Installed<S> {
     fn drop(&mut self) {
-        let mut extensions = self
-            .serving
-            .extensions
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        extensions.retain(|(id, _)| *id != self.id);
+        self.serving
+            .change(|extensions| extensions.retain(|(id, _)| *id != self.id));
     }
 }
 

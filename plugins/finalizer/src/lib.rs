@@ -10,5 +10,17 @@
 //! [`brig`] reads the modules. Their bytes come from the program, which may hand over anything: they are copied once,
 //! and the copy is checked before anything else looks at it.
 
+pub mod backend;
 pub mod brig;
 pub mod program;
+pub mod translate;
+
+mod cache;
+mod code;
+mod entry;
+mod extension;
+mod finalizer;
+mod functions;
+mod memory;
+
+pub use extension::FinalizerPlugin;

@@ -21,8 +21,8 @@ use crate::trap_handler::TrapHandlers;
 use crate::uapi::drm::DeviceInfo;
 use crate::uapi::system::ProcessDeviceApertures;
 use hansa_plugin_api as api;
+use hansa_plugin_api::fork::Lock;
 use hansa_plugin_api::sys::System;
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -44,9 +44,9 @@ const HOST_LIMIT: u64 = (1 << 47) - 1;
 #[derive(Debug, Default)]
 pub struct Lasting {
     /// What a probe has just read, for the opening that follows.
-    probed: Mutex<Option<Topology>>,
-    renders: Mutex<HashMap<u32, Arc<Render>>>,
-    pub(crate) event_page: Mutex<Option<EventPage>>,
+    probed: Lock<Option<Topology>>,
+    renders: Lock<HashMap<u32, Arc<Render>>>,
+    pub(crate) event_page: Lock<Option<EventPage>>,
 }
 
 impl Lasting {

@@ -4,19 +4,20 @@ use crate::config::Config;
 use crate::discover;
 use crate::driver::KfdDriver;
 use crate::machine::Lasting;
+use hansa_plugin_api::fork::Lazy;
 use hansa_plugin_api::manifest::{Claims, Kind, PluginFacts, Policy, TARGET};
 use hansa_plugin_api::sys::{LinuxSystem, System};
 use hansa_plugin_api::{
     DriverObject, HostRef, LogLevel, Plugin, ProbeOutcome, RStr, RString, Result, INTERFACE,
 };
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// AMD GPUs through `/dev/kfd`, as a plugin.
 #[derive(Debug)]
 pub struct KfdPlugin;
 
 /// What outlives drivers in this process.
-static LASTING: LazyLock<Arc<Lasting>> = LazyLock::new(Arc::default);
+static LASTING: Lazy<Arc<Lasting>> = Lazy::new(Arc::default);
 
 impl Plugin for KfdPlugin {
     const FACTS: PluginFacts = PluginFacts {

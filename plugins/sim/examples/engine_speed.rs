@@ -1,6 +1,6 @@
 //! Measures the engine: processor time per wave instruction for a few kernels, on one thread.
 //!
-//! `cargo run --release -p hansa-sim --example engine_speed [KERNEL]`. Needs clang 15.
+//! `cargo run --release -p hansa-sim --example engine_speed [KERNEL [LEVEL]]`. Needs clang 15.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -110,9 +110,16 @@ fn main() {
     let Some(object) = compile(SOURCE, build) else {
         return;
     };
+    let wanted_level = std::env::args().nth(2);
     let n = 512u32;
     let ramp: Vec<f32> = (0..1 << 20).map(|i| (i % 97) as f32 * 0.25).collect();
     for level in Level::available() {
+        if wanted_level
+            .as_ref()
+            .is_some_and(|wanted| !format!("{level:?}").eq_ignore_ascii_case(wanted))
+        {
+            continue;
+        }
         let program = Program::load_at(&object, build.target, level);
         let (a, b, c) = (Memory::of(&ramp), Memory::of(&ramp), Memory::new(4 << 20));
         if wanted("matmul") {
@@ -124,6 +131,17 @@ fn main() {
                 "matmul",
                 level,
                 &launch.arg(Arg::U32(n)).shape([n, n, 1], [64, 1, 1]),
+            );
+        }
+        if wanted("square") {
+            let launch = Launch::new(&program, "matmul", 1, 1)
+                .buffer(&a)
+                .buffer(&b)
+                .buffer(&c);
+            measure(
+                "square",
+                level,
+                &launch.arg(Arg::U32(n)).shape([n, n, 1], [16, 16, 1]),
             );
         }
         if wanted("mandelbrot") {

@@ -153,3 +153,44 @@ fn queues_come_and_go_while_others_work() {
     done.wait(0);
     rig.close();
 }
+
+/// Bytes of memory that this process has.
+fn resident() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").expect("Linux has it");
+    let resident = pages.split(' ').nth(1).expect("the second number");
+    4096 * resident.parse::<u64>().expect("a number")
+}
+
+#[test]
+fn a_grid_of_two_thousand_million_work_items_runs_in_constant_memory() {
+    let rig = Rig::new("");
+    let module = Module::device(&rig);
+    let out = rig.host_memory(4096);
+    let kernarg = arguments(&rig, &[out.address()]);
+    let queue = rig.queue(0);
+    let run = |items: u32| {
+        let done = rig.signal(1);
+        let program = Program {
+            workgroup: [1024, 1, 1],
+            ..Program::linear(module.kernel("vast"), kernarg.address(), items)
+        };
+        queue.dispatch(&program, done.handle());
+        let begun = std::time::Instant::now();
+        while done.value() != 0 {
+            assert!(begun.elapsed().as_secs() < 300, "the grid is not over");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    };
+    // A thousandth of it takes as much memory.
+    run(1 << 21);
+    let before = resident();
+    run(1 << 31);
+    let more = resident().saturating_sub(before);
+    assert_eq!(
+        out.u32(0),
+        8 * 1024,
+        "every eighth of the grid counts a work-group"
+    );
+    assert!(more < 16 << 20, "{more} bytes more");
+    rig.close();
+}

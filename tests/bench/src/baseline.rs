@@ -1,7 +1,7 @@
 //! The C baseline: compiled when the benchmark runs, so that it is what this machine's C compiler makes.
 
+use crate::scratch::Scratch;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use std::path::PathBuf;
 use std::process::Command;
 
 const SOURCE: &str = include_str!("baseline.c");
@@ -14,23 +14,12 @@ pub(crate) struct Baseline {
     _library: Library,
 }
 
-/// A directory that goes away by itself.
-struct Directory(PathBuf);
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 impl Baseline {
     /// Compiles and loads it.
     pub(crate) fn build() -> Result<Self, String> {
-        let directory = Directory(std::env::temp_dir().join(format!("hansa-bench-{}", std::process::id())));
-        let shown = |e: std::io::Error| format!("{}: {e}", directory.0.display());
-        std::fs::create_dir_all(&directory.0).map_err(shown)?;
-        let (source, library) = (directory.0.join("baseline.c"), directory.0.join("libbaseline.so"));
-        std::fs::write(&source, SOURCE).map_err(shown)?;
+        let directory = Scratch::new("c")?;
+        let source = directory.file("baseline.c", SOURCE.as_bytes())?;
+        let library = directory.path().join("libbaseline.so");
         let status = Command::new("cc")
             .args(["-O2", "-std=c11", "-shared", "-fPIC", "-o"])
             .arg(&library)

@@ -328,7 +328,7 @@ impl Client {
             self,
             hsa_queue_create_fn(
                 agent,
-                1024,
+                RING,
                 hsa_queue_type_t::SINGLE.0,
                 Some(stopped),
                 null_mut(),
@@ -367,21 +367,32 @@ pub struct Queue<'a> {
 const DISPATCH: u32 = 2;
 const BARRIER_AND: u32 = 3;
 const FENCES: u32 = (2 << 9) | (2 << 11);
+/// The fences of a kernel in a HIP stream.
+const AGENT_FENCES: u32 = (1 << 9) | (1 << 11);
+/// The packet waits for all before it.
+const IN_ORDER: u32 = 1 << 8;
+/// Packets of the ring of [`Client::queue`].
+pub(crate) const RING: u32 = 1024;
 
 impl Queue<'_> {
-    /// Writes a packet of 16 words, the header last, and rings the doorbell. The completion signal is 1 before.
+    /// Submits a packet that completes the signal, which is 1 before.
     fn submit(&self, header: u32, mut words: [u32; 16]) {
+        // SAFETY: a live signal.
+        unsafe { (self.client.core.hsa_signal_store_relaxed_fn)(self.done, 1) };
+        let [low, high] = halves(self.done.handle);
+        words[14] = low;
+        words[15] = high;
+        self.write(header, words);
+    }
+
+    /// Writes a packet of 16 words, the header last, and rings the doorbell.
+    fn write(&self, header: u32, words: [u32; 16]) {
         let core = &self.client.core;
         // SAFETY: the queue lives as long as this object.
         let queue = unsafe { self.queue.read() };
         let (size, doorbell) = (u64::from(queue.size), queue.doorbell_signal);
-        // SAFETY: a live signal.
-        unsafe { (core.hsa_signal_store_relaxed_fn)(self.done, 1) };
         // SAFETY: a live queue.
         let index = unsafe { (core.hsa_queue_add_write_index_relaxed_fn)(self.queue, 1) };
-        let [low, high] = halves(self.done.handle);
-        words[14] = low;
-        words[15] = high;
         let slot = usize::try_from(index & (size - 1)).unwrap_or(0) * 16;
         // SAFETY: the slot is in the ring; only this thread writes packets.
         let packet = unsafe { queue.base_address.cast::<u32>().add(slot) };
@@ -419,14 +430,52 @@ impl Queue<'_> {
 
     /// Submits a one-dimensional dispatch.
     pub fn dispatch(&self, kernel: &Kernel, items: u32, group: u32, arguments: *mut c_void) {
+        self.submit(
+            DISPATCH | FENCES,
+            Self::dispatch_words(kernel, [items, 1], [group, 1], arguments),
+        );
+    }
+
+    /// Submits as many dispatches one after the other, each ordered after the one before it as those of a HIP stream, and
+    /// a barrier packet. They must fit into the ring, of [`RING`] packets.
+    pub(crate) fn dispatch_in_order(
+        &self,
+        count: u32,
+        kernel: &Kernel,
+        items: u32,
+        group: u32,
+        arguments: *mut c_void,
+    ) {
+        let words = Self::dispatch_words(kernel, [items, 1], [group, 1], arguments);
+        for _ in 0..count {
+            self.write(DISPATCH | AGENT_FENCES | IN_ORDER, words);
+        }
+        self.submit(BARRIER_AND | FENCES | IN_ORDER, [0; 16]);
+    }
+
+    /// Submits a dispatch of rows of work-items.
+    pub(crate) fn dispatch_2d(
+        &self,
+        kernel: &Kernel,
+        grid: [u32; 2],
+        group: [u32; 2],
+        arguments: *mut c_void,
+    ) {
+        self.submit(
+            DISPATCH | FENCES,
+            Self::dispatch_words(kernel, grid, group, arguments),
+        );
+    }
+
+    fn dispatch_words(kernel: &Kernel, grid: [u32; 2], group: [u32; 2], arguments: *mut c_void) -> [u32; 16] {
         let [object_low, object_high] = halves(kernel.object);
         let [arguments_low, arguments_high] = halves(arguments.expose_provenance() as u64);
-        let words = [
-            1 << 16,
-            group | (1 << 16),
+        [
+            2 << 16,
+            group[0] | group[1] << 16,
             1,
-            items,
-            1,
+            grid[0],
+            grid[1],
             1,
             kernel.private_bytes,
             kernel.group_bytes,
@@ -438,8 +487,7 @@ impl Queue<'_> {
             0,
             0,
             0,
-        ];
-        self.submit(DISPATCH | FENCES, words);
+        ]
     }
 }
 
@@ -452,7 +500,8 @@ impl Drop for Queue<'_> {
     }
 }
 
-const fn halves(value: u64) -> [u32; 2] {
+/// The low and the high dword of an address.
+pub(crate) const fn halves(value: u64) -> [u32; 2] {
     let b = value.to_le_bytes();
     [
         u32::from_le_bytes([b[0], b[1], b[2], b[3]]),

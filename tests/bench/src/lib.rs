@@ -12,8 +12,12 @@ pub mod kernels;
 
 mod baseline;
 mod calls;
+mod compute;
 mod device;
 mod memory;
+mod opencl;
+mod program;
 mod report;
+mod scratch;
 
 pub use report::run;

@@ -1,7 +1,7 @@
 //! The table: what this machine measures, beside what it is compared with.
 
 use crate::client::{Client, Result};
-use crate::{calls, device, memory};
+use crate::{calls, compute, device, memory, program};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,8 +10,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     name: &'static str,
-    value: f64,
+    /// Nothing when it could not be measured.
+    value: Option<f64>,
     unit: &'static str,
+    /// Why there is no value, or nothing that it is compared with.
+    missing: Option<String>,
     /// What it is compared with, in the same unit.
     peer: Option<Peer>,
     /// The goal, for people.
@@ -38,11 +41,40 @@ impl Row {
     ) -> Self {
         Self {
             name,
-            value,
+            value: Some(value),
             unit,
+            missing: None,
             peer: None,
             goal,
             met: value <= limit,
+        }
+    }
+
+    /// A value that must reach a limit.
+    pub(crate) fn above(
+        name: &'static str,
+        value: f64,
+        unit: &'static str,
+        limit: f64,
+        goal: &'static str,
+    ) -> Self {
+        Self {
+            met: value >= limit,
+            ..Self::below(name, value, unit, limit, goal)
+        }
+    }
+
+    /// A value without the one that it would be compared with.
+    pub(crate) fn alone(
+        name: &'static str,
+        value: f64,
+        unit: &'static str,
+        goal: &'static str,
+        why: &str,
+    ) -> Self {
+        Self {
+            value: Some(value),
+            ..Self::missing(name, unit, goal, why)
         }
     }
 
@@ -58,8 +90,9 @@ impl Row {
         let ratio = value / theirs;
         Self {
             name,
-            value,
+            value: Some(value),
             unit,
+            missing: None,
             peer: Some(Peer {
                 name: peer,
                 value: theirs,
@@ -67,6 +100,19 @@ impl Row {
             }),
             goal,
             met: ratio <= most,
+        }
+    }
+
+    /// What could not be measured here.
+    pub(crate) fn missing(name: &'static str, unit: &'static str, goal: &'static str, why: &str) -> Self {
+        Self {
+            name,
+            value: None,
+            unit,
+            missing: Some(why.to_owned()),
+            peer: None,
+            goal,
+            met: false,
         }
     }
 }
@@ -79,12 +125,16 @@ impl Row {
 /// What could not be measured, and why.
 pub fn run(library: &Path, demo: &[&str], json: bool) -> Result<()> {
     let client = Client::load(library)?;
+    let scaling = compute::scaling(&client)?;
     let mut rows = calls::life(&client)?;
     rows.extend(calls::operations(&client)?);
     rows.extend(memory::pools(&client)?);
     rows.extend(device::latency(&client)?);
     rows.extend(device::copies(&client)?);
     rows.push(device::memory(demo)?);
+    rows.extend(compute::kernels(&client)?);
+    rows.extend(scaling);
+    rows.extend(program::hip(&client, library)?);
     if json {
         println!(
             "{}",
@@ -111,12 +161,17 @@ fn print(rows: &[Row]) {
                 )
             },
         );
-        let verdict = if row.met { "met" } else { "NOT met" };
+        let value = row
+            .value
+            .map_or_else(|| "-".to_owned(), |value| format!("{value:.2} {}", row.unit));
+        let verdict = match &row.missing {
+            Some(why) => why,
+            None if row.met => "met",
+            None => "NOT met",
+        };
         println!(
-            "{:38} {:>12}  {peer:34} {ratio:>7}  {} ({verdict})",
-            row.name,
-            format!("{:.2} {}", row.value, row.unit),
-            row.goal
+            "{:38} {value:>12}  {peer:34} {ratio:>7}  {} ({verdict})",
+            row.name, row.goal
         );
     }
 }

@@ -51,6 +51,10 @@ class Child {
     }
     Child(const Child &) = delete;
     Child &operator=(const Child &) = delete;
+    pid_t pid() const
+    {
+        return pid_;
+    }
     // Hands bytes to the child's standard input.
     bool send(const void *bytes, size_t size)
     {

@@ -22,6 +22,7 @@ use crate::signal::{pool, wait, Block, Condition};
 use crate::trace;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use hansa_plugin_api as api;
+use hansa_plugin_api::fork::Lock;
 use output::{Output, Packet};
 use parking_lot::Mutex;
 use std::cell::RefCell;
@@ -55,7 +56,7 @@ struct Bell {
     queue: ArcSwapOption<Queue>,
 }
 
-static SPARE_BELLS: Mutex<Vec<&'static Bell>> = Mutex::new(Vec::new());
+static SPARE_BELLS: Lock<Vec<&'static Bell>> = Lock::new(Vec::new());
 
 /// Where a thread that shows packets is.
 #[derive(Clone)]

@@ -1,11 +1,12 @@
 //! The modules of a program as one: which symbol stands for which definition.
 
+use super::Settings;
 use crate::brig::{CodeOffset, Linkage, Module};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What code is made for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     /// The name of the instruction set, like `amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`.
     pub isa: String,
@@ -26,13 +27,14 @@ pub struct Symbol {
 #[derive(Debug)]
 pub struct Linked {
     modules: Vec<Arc<Module>>,
+    settings: Settings,
     definitions: HashMap<String, Symbol>,
 }
 
 impl Linked {
     /// Links modules whose symbols have been found compatible.
     #[must_use]
-    pub fn new(modules: Vec<Arc<Module>>) -> Self {
+    pub fn new(modules: Vec<Arc<Module>>, settings: Settings) -> Self {
         let mut definitions = HashMap::new();
         for (index, module) in modules.iter().enumerate() {
             let executables = module
@@ -49,7 +51,17 @@ impl Linked {
                     .or_insert(Symbol { module: index, at });
             }
         }
-        Self { modules, definitions }
+        Self {
+            modules,
+            settings,
+            definitions,
+        }
+    }
+
+    /// What the modules have in common.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.settings
     }
 
     /// The modules.

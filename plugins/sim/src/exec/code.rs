@@ -12,6 +12,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 use super::control;
+use super::fuse::{self, Part};
 use super::guard;
 use super::level::Level;
 use super::lower::{blank, lower, Lowered, Place};
@@ -32,6 +33,8 @@ pub(crate) struct Chunk {
     /// One operation per dword, then the links to the next chunk, then operations that belong to earlier
     /// slots.
     pub(crate) ops: Box<[Op]>,
+    /// The same with [fused](super::fuse) operations in the place of the first of several.
+    pub(crate) fused: Box<[Op]>,
     /// Slot of the instruction that each of the last operations belongs to.
     owners: Vec<u16>,
     /// Mnemonics of instructions that cannot be executed, by slot.
@@ -70,6 +73,7 @@ impl Chunk {
         let mut extra = Vec::new();
         let mut unimplemented = HashMap::new();
         let mut idle = [false; FIXED];
+        let mut parts = [None; FIXED];
         for (slot, idle) in idle.iter_mut().enumerate().take(SLOTS) {
             let at = 4 * slot;
             let pc = base.wrapping_add(at as u64);
@@ -107,7 +111,10 @@ impl Chunk {
                         ..blank(control::idle)
                     });
                 }
-                Some(Lowered::One(op)) => ops.push(Op { next, ..op }),
+                Some(Lowered::One(op)) => {
+                    parts[slot] = fuse::part(&inst, &op);
+                    ops.push(Op { next, ..op });
+                }
                 Some(Lowered::Evaluated(op)) => {
                     let second = (FIXED + extra.len()) as u16;
                     ops.push(Op {
@@ -130,6 +137,7 @@ impl Chunk {
         skip_idle(&mut ops, &idle);
         Self {
             base,
+            fused: fused(&ops, &parts, level).into(),
             ops: ops.into(),
             owners,
             unimplemented,
@@ -160,6 +168,32 @@ fn skip_idle(ops: &mut [Op], idle: &[bool; FIXED]) {
             op.next = *target;
         }
     }
+}
+
+/// The operations with those that can be one with their successors replaced.
+fn fused(ops: &[Op], parts: &[Option<Part>; FIXED], level: Level) -> Vec<Op> {
+    let after = |op: &Op| {
+        let next = usize::from(op.next);
+        Some((ops.get(next)?, (*parts.get(next)?)?))
+    };
+    let replaced = |op: &Op, part: Part| {
+        let (second, second_part) = after(op)?;
+        match (part, second_part) {
+            (Part::Low, Part::High) => fuse::add(op, second, level),
+            (Part::Splat, Part::Low) => match after(second)? {
+                (third, Part::High) => fuse::add_splat(op, second, third, level),
+                _ => None,
+            },
+            _ => None,
+        }
+    };
+    let mut fused = ops.to_vec();
+    for ((to, op), part) in fused.iter_mut().zip(ops).zip(parts) {
+        if let Some(op) = part.and_then(|part| replaced(op, part)) {
+            *to = op;
+        }
+    }
+    fused
 }
 
 /// The bytes from `base` on, and which dwords of them could be read.

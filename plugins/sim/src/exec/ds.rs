@@ -10,8 +10,9 @@ use super::guard::{Size, Width};
 use super::level::{versions, Host};
 use super::op::{Flow, Op, Versions};
 use super::row::Row;
+use super::runs::{join, spread, Miss, Runs};
 use super::slot::M0;
-use super::vmem::{is_linear, Layout};
+use super::vmem::Layout;
 use super::wave::Wave;
 
 /// Byte address of a lane with an offset.
@@ -20,15 +21,67 @@ fn address_of(wave: &Wave, op: &Op, lane: usize, offset: u64) -> u64 {
     wave.row(op.a).0[lane].wrapping_add(offset as u32).into()
 }
 
-/// LDS address of lane 0 when all lanes access consecutive dwords.
+/// Fills spare rows by runs: for each of some offsets, the `dwords` of every lane's element. Answers whether that was
+/// possible; if not, some rows may have been filled.
 #[inline(always)]
-fn consecutive(wave: &mut Wave, op: &Op, lanes: u64) -> Option<u64> {
-    if lanes != !0 {
-        return None;
+fn read_runs<H: Host>(wave: &mut Wave, op: &Op, lanes: u64, dwords: usize, offsets: &[u64]) -> bool {
+    if lanes == 0 {
+        return false;
     }
-    wave.refresh_mask(lanes);
-    let (row, mask) = (wave.row(op.a), wave.mask());
-    is_linear(row, &Row::ZERO, mask, row.0[0], 0, 4).then(|| address_of(wave, op, 0, op.x))
+    let Some(runs) = Runs::find::<H>(wave, op.a, lanes, 4 * dwords as u32) else {
+        return false;
+    };
+    let Wave {
+        v,
+        spare,
+        env,
+        elements,
+        ..
+    } = wave;
+    let low = &v[usize::from(op.a) & 511];
+    for (n, offset) in offsets.iter().enumerate() {
+        let read = |lane: usize, to: &mut [u32]| {
+            let address = low.0[lane].wrapping_add(*offset as u32);
+            env.lds.read(address, to).ok_or(Miss::NotByRuns)
+        };
+        let rows = &mut spare[n * dwords..];
+        let done = if dwords == 1 {
+            runs.load(&mut rows[0].0, 1, read)
+        } else {
+            let done = runs.load(&mut elements[..], dwords, read);
+            spread(dwords, elements, rows);
+            done
+        };
+        if done.is_err() {
+            return false;
+        }
+    }
+    true
+}
+
+/// Writes by runs the elements of `dwords` in the registers from `code` on. Answers whether that was possible; if not,
+/// some may have been written.
+#[inline(always)]
+fn write_runs<H: Host>(wave: &mut Wave, op: &Op, lanes: u64, code: u16, dwords: usize, offset: u64) -> bool {
+    if lanes == 0 {
+        return false;
+    }
+    let Some(runs) = Runs::to_store::<H>(wave, op.a, lanes, 4 * dwords as u32) else {
+        return false;
+    };
+    let Wave { v, env, elements, .. } = wave;
+    let low = &v[usize::from(op.a) & 511];
+    let write = |lane: usize, from: &[u32]| {
+        let address = low.0[lane].wrapping_add(offset as u32);
+        env.lds.write(address, from).ok_or(Miss::NotByRuns)
+    };
+    let data = |k: u16| &*v[usize::from(code + k) & 511];
+    if dwords == 1 {
+        runs.store(&data(0).0, 1, write).is_ok()
+    } else {
+        join(dwords, elements, [data(0), data(1), data(2), data(3)]);
+        runs.store(&elements[..], dwords, write).is_ok()
+    }
 }
 
 /// Fills a spare row from LDS, one element of `width` per lane at its address plus `offset`.
@@ -49,24 +102,10 @@ fn read_row(wave: &mut Wave, op: &Op, spare: usize, width: Width, offset: u64) {
 fn read<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
     let layout = Layout(op.e);
-    if layout.is_dwords() && layout.dwords() == 1 {
-        if let Some(start) = consecutive(wave, op, lanes) {
-            if let Some(bytes) = wave.env.lds.row(start) {
-                for i in 0..64 {
-                    wave.spare[0].0[i] = u32::from_le_bytes([
-                        bytes[4 * i],
-                        bytes[4 * i + 1],
-                        bytes[4 * i + 2],
-                        bytes[4 * i + 3],
-                    ]);
-                }
-                wave.commit(op.d, 0, lanes);
-                return Flow::Next;
-            }
+    if !(layout.is_dwords() && read_runs::<H>(wave, op, lanes, layout.dwords(), &[op.x])) {
+        for k in 0..layout.dwords() {
+            read_row(wave, op, k, layout.width(), op.x + 4 * k as u64);
         }
-    }
-    for k in 0..layout.dwords() {
-        read_row(wave, op, k, layout.width(), op.x + 4 * k as u64);
     }
     super::vmem::commit_loaded(wave, op.d, layout, lanes);
     Flow::Next
@@ -77,16 +116,8 @@ fn read<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 fn write<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
     let layout = Layout(op.e);
-    if layout.is_dwords() && layout.dwords() == 1 {
-        if let Some(start) = consecutive(wave, op, lanes) {
-            let row = &wave.v[usize::from(op.b) & 511];
-            if let Some(bytes) = wave.env.lds.row_mut(start) {
-                for (to, from) in bytes.chunks_exact_mut(4).zip(&row.0) {
-                    to.copy_from_slice(&from.to_le_bytes());
-                }
-                return Flow::Next;
-            }
-        }
+    if layout.is_dwords() && write_runs::<H>(wave, op, lanes, op.b, layout.dwords(), op.x) {
+        return Flow::Next;
     }
     for k in 0..layout.dwords() {
         let data = layout.stored(wave.row(op.b + k as u16));
@@ -124,9 +155,12 @@ fn two_offsets(op: &Op) -> [u64; 2] {
 fn read2<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
     let dwords = 1 + usize::from(op.e & 1);
-    for (n, offset) in two_offsets(op).into_iter().enumerate() {
-        for k in 0..dwords {
-            read_row(wave, op, n * dwords + k, Width::Dword, offset + 4 * k as u64);
+    let offsets = two_offsets(op);
+    if !read_runs::<H>(wave, op, lanes, dwords, &offsets) {
+        for (n, offset) in offsets.into_iter().enumerate() {
+            for k in 0..dwords {
+                read_row(wave, op, n * dwords + k, Width::Dword, offset + 4 * k as u64);
+            }
         }
     }
     for k in 0..2 * dwords {
@@ -141,6 +175,9 @@ fn write2<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
     let dwords = 1 + (op.e & 1);
     for (code, offset) in [op.b, op.c].into_iter().zip(two_offsets(op)) {
+        if write_runs::<H>(wave, op, lanes, code, dwords.into(), offset) {
+            continue;
+        }
         for k in 0..dwords {
             let data = *wave.row(code + k);
             write_lanes(wave, op, &data, lanes, Width::Dword, offset + 4 * u64::from(k));

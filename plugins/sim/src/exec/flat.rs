@@ -5,28 +5,19 @@
 //! `256 n + 4 l` bytes after FLAT_SCRATCH. FLAT addresses are looked up per lane: two 4 GiB apertures stand
 //! for LDS and for private memory, everything else is global.
 
-use super::guard::Width;
+use super::guard::{self, Width};
 use super::level::{versions, Host};
+use super::memory::View;
 use super::op::{Flow, Op, Versions};
 use super::row::Row;
+use super::runs::{join, spread, Miss, Runs};
 use super::slot::FLAT_SCRATCH;
 use super::sop::slot;
-use super::vmem::{
-    check_lanes, commit_loaded, is_linear, is_run, load_consecutive, load_each, load_uniform, refuse, span,
-    store_consecutive, store_each, Layout,
-};
+use super::vmem::{check_lanes, commit_loaded, load_each, store_each, vanished, Layout};
 use super::wave::Wave;
 
 /// [`Op::c`] of an instruction without a scalar address, [`Op::a`] of one without a vector address.
 pub(crate) const NO_ADDRESS: u16 = u16::MAX;
-
-/// Where lane data lies when there is a simple answer.
-enum Pattern {
-    /// Lane `first` at this address, the next lane right behind it.
-    Consecutive(u64),
-    /// All lanes at this address.
-    Uniform(u64),
-}
 
 /// The lane address without the immediate: base plus the low row, and the high row if there is one.
 #[inline(always)]
@@ -36,29 +27,6 @@ fn global_base(wave: &Wave, op: &Op) -> u64 {
     } else {
         wave.s64(slot(op.c)).wrapping_add(op.x)
     }
-}
-
-/// Looks for a simple pattern in the addresses of the lanes in `lanes`.
-#[inline(always)]
-fn pattern(wave: &mut Wave, op: &Op, lanes: u64, bytes: u64) -> Option<Pattern> {
-    wave.refresh_mask(lanes);
-    let base = global_base(wave, op);
-    let (first, last) = span(lanes);
-    let (low, mask) = (wave.row(op.a), wave.mask());
-    let high = if op.c == NO_ADDRESS {
-        wave.row(op.a + 1)
-    } else {
-        &Row::ZERO
-    };
-    let (start, top) = (low.0[first], high.0[first]);
-    let address = base.wrapping_add(u64::from(start) | u64::from(top) << 32);
-    let stride = bytes as u32;
-    let origin = start.wrapping_sub(stride.wrapping_mul(first as u32));
-    let end = u64::from(start) + bytes * (last - first) as u64;
-    if end >> 32 == 0 && is_linear(low, high, mask, origin, top, stride) {
-        return Some(Pattern::Consecutive(address));
-    }
-    is_linear(low, high, mask, start, top, 0).then_some(Pattern::Uniform(address))
 }
 
 /// Writes every lane's global address to [`Wave::address`].
@@ -98,63 +66,200 @@ pub(crate) fn private_address(base: u64, offset: u32, lane: usize) -> u64 {
     base.wrapping_add(u64::from(offset & !3) * 64 + 4 * lane as u64 + u64::from(offset & 3))
 }
 
-/// A global load.
+/// The high dword of the addresses of the lanes in `lanes`, if it is one for all; an offset has none.
 #[inline(always)]
-fn global_load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
-    let lanes = wave.exec();
-    if lanes == 0 {
-        return Flow::Next;
+fn common_top<H: Host>(wave: &Wave, op: &Op, lanes: u64) -> Option<u32> {
+    if op.c != NO_ADDRESS {
+        return Some(0);
     }
-    let layout = Layout(op.e);
-    if layout.is_dwords() {
-        match pattern(wave, op, lanes, layout.bytes()) {
-            Some(Pattern::Consecutive(start)) => {
-                let (first, last) = span(lanes);
-                if wave
-                    .env
-                    .view
-                    .check(start, layout.bytes() * (last - first + 1) as u64, false)
-                    .is_ok()
-                {
-                    return load_consecutive(wave, op.d, layout, lanes, start);
-                }
-            }
-            Some(Pattern::Uniform(start)) => {
-                return match wave.env.view.check(start, layout.bytes(), false) {
-                    Ok(()) => load_uniform(wave, op.d, layout, lanes, start),
-                    Err((address, reason)) => refuse(wave, address, false, reason),
-                };
-            }
-            None => {}
-        }
-    }
-    global_addresses(wave, op);
-    load_each(wave, op.d, layout, lanes, 4)
+    let high = wave.row(op.a + 1);
+    let top = high.0[lanes.trailing_zeros() as usize & 63];
+    (H::equal(high, top) & lanes == lanes).then_some(top)
 }
 
-/// A global store.
+/// Where the runs of an access are, and what may be accessed.
+struct Place<'a> {
+    low: &'a Row,
+    top: u32,
+    base: u64,
+    view: &'a mut View,
+}
+
+impl Place<'_> {
+    /// The address of `bytes` from a lane's on, if they may be accessed and the low dword does not run over, as it does
+    /// not in a row.
+    #[inline(always)]
+    fn address(&mut self, lane: usize, bytes: usize, write: bool) -> Result<u64, Miss> {
+        let low = self.low.0[lane & 63];
+        if u64::from(low) + bytes as u64 > 1 << 32 {
+            return Err(Miss::NotByRuns);
+        }
+        let address = self.base.wrapping_add(u64::from(low) | u64::from(self.top) << 32);
+        let checked = self.view.check(address, bytes as u64, write);
+        checked.map(|()| address).map_err(|_| Miss::NotByRuns)
+    }
+
+    #[inline(always)]
+    fn read(&mut self, lane: usize, to: &mut [u32]) -> Result<(), Miss> {
+        let address = self.address(lane, size_of_val(to), false)?;
+        guard::read(to, address).map_err(Miss::Gone)
+    }
+
+    #[inline(always)]
+    fn read_bytes(&mut self, lane: usize, to: &mut [u8]) -> Result<(), Miss> {
+        let address = self.address(lane, to.len(), false)?;
+        guard::read_bytes(to, address).map_err(Miss::Gone)
+    }
+
+    #[inline(always)]
+    fn write(&mut self, lane: usize, from: &[u32]) -> Result<(), Miss> {
+        let address = self.address(lane, size_of_val(from), true)?;
+        guard::write(address, from).map_err(Miss::Gone)
+    }
+
+    #[inline(always)]
+    fn write_bytes(&mut self, lane: usize, from: &[u8]) -> Result<(), Miss> {
+        let address = self.address(lane, from.len(), true)?;
+        guard::write_bytes(address, from).map_err(Miss::Gone)
+    }
+}
+
+/// Loads into spare rows by runs.
+#[inline(always)]
+fn load_runs<H: Host>(wave: &mut Wave, op: &Op, layout: Layout, lanes: u64) -> Result<(), Miss> {
+    let runs = Runs::find::<H>(wave, op.a, lanes, layout.bytes() as u32).ok_or(Miss::NotByRuns)?;
+    let top = common_top::<H>(wave, op, lanes).ok_or(Miss::NotByRuns)?;
+    let base = global_base(wave, op);
+    let Wave {
+        v,
+        spare,
+        env,
+        elements,
+        ..
+    } = wave;
+    let low = &v[usize::from(op.a) & 511];
+    let view = &mut env.view;
+    let mut place = Place { low, top, base, view };
+    match layout.dwords() {
+        1 if layout.is_dwords() => runs.load(&mut spare[0].0, 1, |lane, to| place.read(lane, to)),
+        1 => {
+            let mut bytes = [0; 128];
+            let size = layout.bytes() as usize;
+            runs.load(&mut bytes, size, |lane, to| place.read_bytes(lane, to))?;
+            let row = &mut spare[0].0;
+            if size == 1 {
+                for (lane, byte) in row.iter_mut().zip(&bytes) {
+                    *lane = u32::from(*byte);
+                }
+            } else {
+                for (lane, short) in row.iter_mut().zip(bytes.chunks_exact(2)) {
+                    *lane = u32::from(u16::from_le_bytes([short[0], short[1]]));
+                }
+            }
+            Ok(())
+        }
+        dwords => {
+            runs.load(&mut elements[..], dwords, |lane, to| place.read(lane, to))?;
+            spread(dwords, elements, &mut spare[..]);
+            Ok(())
+        }
+    }
+}
+
+/// Stores by runs.
+#[inline(always)]
+fn store_runs<H: Host>(wave: &mut Wave, op: &Op, layout: Layout, lanes: u64) -> Result<(), Miss> {
+    let runs = Runs::to_store::<H>(wave, op.a, lanes, layout.bytes() as u32).ok_or(Miss::NotByRuns)?;
+    let top = common_top::<H>(wave, op, lanes).ok_or(Miss::NotByRuns)?;
+    let base = global_base(wave, op);
+    let Wave { v, env, elements, .. } = wave;
+    let low = &v[usize::from(op.a) & 511];
+    let view = &mut env.view;
+    let mut place = Place { low, top, base, view };
+    let data = |k: u16| &*v[usize::from(op.b + k) & 511];
+    match layout.dwords() {
+        1 if layout.is_dwords() => runs.store(&data(0).0, 1, |lane, from| place.write(lane, from)),
+        1 => {
+            let mut bytes = [0; 128];
+            let size = layout.bytes() as usize;
+            let row = layout.stored(data(0)).0;
+            if size == 1 {
+                for (byte, lane) in bytes.iter_mut().zip(&row) {
+                    *byte = *lane as u8;
+                }
+            } else {
+                for (short, lane) in bytes.chunks_exact_mut(2).zip(&row) {
+                    short.copy_from_slice(&(*lane as u16).to_le_bytes());
+                }
+            }
+            runs.store(&bytes, size, |lane, from| place.write_bytes(lane, from))
+        }
+        dwords => {
+            join(dwords, elements, [data(0), data(1), data(2), data(3)]);
+            runs.store(&elements[..], dwords, |lane, from| place.write(lane, from))
+        }
+    }
+}
+
+/// A global load of any layout.
+#[inline(always)]
+fn global_load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
+    load_global::<H>(wave, op, Layout(op.e))
+}
+
+/// A global load of a dword.
+#[inline(always)]
+fn global_load_dword<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
+    load_global::<H>(wave, op, Layout::DWORD)
+}
+
+/// A global store of any layout.
 #[inline(always)]
 fn global_store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
+    store_global::<H>(wave, op, Layout(op.e))
+}
+
+/// A global store of a dword.
+#[inline(always)]
+fn global_store_dword<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
+    store_global::<H>(wave, op, Layout::DWORD)
+}
+
+/// Loads from global memory.
+#[inline(always)]
+fn load_global<H: Host>(wave: &mut Wave, op: &Op, layout: Layout) -> Flow {
     let lanes = wave.exec();
     if lanes == 0 {
         return Flow::Next;
     }
-    let layout = Layout(op.e);
-    if layout.is_dwords() && is_run(lanes) {
-        if let Some(Pattern::Consecutive(start)) = pattern(wave, op, lanes, layout.bytes()) {
-            let (first, last) = span(lanes);
-            return match wave
-                .env
-                .view
-                .check(start, layout.bytes() * (last - first + 1) as u64, true)
-            {
-                Ok(()) => store_consecutive(wave, op.b, layout, lanes, start),
-                Err((address, reason)) => refuse(wave, address, true, reason),
-            };
+    match load_runs::<H>(wave, op, layout, lanes) {
+        Ok(()) => {
+            commit_loaded(wave, op.d, layout, lanes);
+            Flow::Next
+        }
+        Err(Miss::Gone(unmapped)) => vanished(wave, unmapped, false),
+        Err(Miss::NotByRuns) => {
+            global_addresses(wave, op);
+            load_each(wave, op.d, layout, lanes, 4)
         }
     }
-    global_addresses(wave, op);
-    store_each(wave, op.b, layout, lanes, 4)
+}
+
+/// Stores to global memory.
+#[inline(always)]
+fn store_global<H: Host>(wave: &mut Wave, op: &Op, layout: Layout) -> Flow {
+    let lanes = wave.exec();
+    if lanes == 0 {
+        return Flow::Next;
+    }
+    match store_runs::<H>(wave, op, layout, lanes) {
+        Ok(()) => Flow::Next,
+        Err(Miss::Gone(unmapped)) => vanished(wave, unmapped, true),
+        Err(Miss::NotByRuns) => {
+            global_addresses(wave, op);
+            store_each(wave, op.b, layout, lanes, 4)
+        }
+    }
 }
 
 /// Lanes by what their flat address means.
@@ -296,8 +401,8 @@ fn private_load(wave: &mut Wave, op: &Op, lanes: u64, offset: impl Fn(&Wave, usi
             return flow;
         }
         let mut part = Row::ZERO;
-        if let Err(unmapped) = super::guard::gather(Width::Byte, &mut part.0, &wave.address, lanes, 0) {
-            return super::vmem::vanished(wave, unmapped, false);
+        if let Err(unmapped) = guard::gather(Width::Byte, &mut part.0, &wave.address, lanes, 0) {
+            return vanished(wave, unmapped, false);
         }
         for (to, from) in rows[byte as usize / 4].0.iter_mut().zip(&part.0) {
             *to |= from << (8 * (byte & 3));
@@ -331,8 +436,8 @@ fn private_store(wave: &mut Wave, op: &Op, lanes: u64, offset: impl Fn(&Wave, us
         for lane in &mut part.0 {
             *lane >>= 8 * (byte & 3);
         }
-        if let Err(unmapped) = super::guard::scatter(Width::Byte, &part.0, &wave.address, lanes, 0) {
-            return super::vmem::vanished(wave, unmapped, true);
+        if let Err(unmapped) = guard::scatter(Width::Byte, &part.0, &wave.address, lanes, 0) {
+            return vanished(wave, unmapped, true);
         }
     }
     Flow::Next
@@ -374,7 +479,9 @@ fn shared_store(wave: &mut Wave, op: &Op, lanes: u64) {
 }
 
 versions!(global_load_versions, global_load, [], []);
+versions!(global_load_dword_versions, global_load_dword, [], []);
 versions!(global_store_versions, global_store, [], []);
+versions!(global_store_dword_versions, global_store_dword, [], []);
 versions!(flat_load_versions, flat_load, [], []);
 versions!(flat_store_versions, flat_store, [], []);
 versions!(scratch_load_versions, scratch_load, [], []);
@@ -386,6 +493,8 @@ pub(crate) fn handler(name: &str) -> Option<(Versions, Layout)> {
     let (direction, part) = rest.split_once('_')?;
     let layout = Layout::parse(part)?;
     let versions = match (segment, direction) {
+        ("global", "load") if layout == Layout::DWORD => global_load_dword_versions::all(),
+        ("global", "store") if layout == Layout::DWORD => global_store_dword_versions::all(),
         ("global", "load") => global_load_versions::all(),
         ("global", "store") => global_store_versions::all(),
         ("flat", "load") => flat_load_versions::all(),

@@ -329,8 +329,9 @@ impl Turn<'_> {
         chunk: &Chunk,
     ) -> Result<Option<Exit>, Fault> {
         let mut index = ((wave.pc - chunk.base) / 4) as usize;
+        let ops = if CAREFUL { &chunk.ops } else { &chunk.fused };
         loop {
-            let op = &chunk.ops[index];
+            let op = &ops[index];
             let flow = if CAREFUL {
                 self.step(wave, chunk, index, op)
             } else {

@@ -12,10 +12,10 @@
 //! an opaque external function to the compiler.
 
 use super::standstill;
+use hansa_plugin_api::fork::{Lazy, Lock};
 use std::ffi::c_void;
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 // Every routine returns 0 in rax, or the faulting address. Arguments come in rdi, rsi, rdx, rcx, r8.
 std::arch::global_asm!(
@@ -350,6 +350,12 @@ pub(crate) fn write(to: u64, from: &[u32]) -> Result<(), Unmapped> {
     outcome(unsafe { hansa_sim_guard_copy(host(to) as *mut u8, from.as_ptr().cast(), size_of_val(from)) })
 }
 
+/// Copies `from` into foreign memory. The caller has established that the device may write there.
+pub(crate) fn write_bytes(to: u64, from: &[u8]) -> Result<(), Unmapped> {
+    // SAFETY: as [`write`].
+    outcome(unsafe { hansa_sim_guard_copy(host(to) as *mut u8, from.as_ptr(), from.len()) })
+}
+
 /// Copies foreign memory to foreign memory that does not overlap it. The caller has established that it may be
 /// written.
 pub(crate) fn copy(to: u64, from: u64, bytes: u64) -> Result<(), Unmapped> {
@@ -367,11 +373,11 @@ const MANY: u64 = 2048;
 
 /// Whether the processor says that its string operations are fast (CPUID leaf 7, EBX bit 9).
 fn moves_fast() -> bool {
-    static ANSWER: OnceLock<bool> = OnceLock::new();
-    *ANSWER.get_or_init(|| {
+    static ANSWER: Lazy<bool> = Lazy::new(|| {
         let has_leaf = std::arch::x86_64::__cpuid(0).eax >= 7;
         has_leaf && std::arch::x86_64::__cpuid_count(7, 0).ebx & 1 << 9 != 0
-    })
+    });
+    *ANSWER
 }
 
 /// Loads each lane of `lanes` from its address plus `displacement`, zero-extended.
@@ -471,9 +477,10 @@ pub(crate) fn compare_exchange(
 }
 
 /// The handlers that were there before ours, for SIGSEGV and SIGBUS.
+#[derive(Default)]
 struct Previous([Option<libc::sigaction>; 2]);
 
-static PREVIOUS: Mutex<Previous> = Mutex::new(Previous([None, None]));
+static PREVIOUS: Lock<Previous> = Lock::new(Previous([None, None]));
 
 const SIGNALS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
@@ -484,7 +491,7 @@ const SIGNALS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
 ///
 /// The system refuses to change the handler.
 pub fn install() -> io::Result<()> {
-    let mut previous = PREVIOUS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut previous = PREVIOUS.lock();
     for (i, signal) in SIGNALS.into_iter().enumerate() {
         let current = action(signal, None)?;
         if current.sa_sigaction == on_fault as *const () as usize {

@@ -82,18 +82,48 @@ impl Lds {
         self.set(address, value.to_le_bytes());
     }
 
-    /// 64 consecutive dwords from `address`, if all are inside.
+    /// Fills `to` with consecutive dwords from `address`, if all are inside.
     #[inline(always)]
-    pub(crate) fn row(&self, address: u64) -> Option<&[u8; 256]> {
-        self.bytes.get(usize::try_from(address).ok()?..)?.first_chunk()
+    pub(crate) fn read(&self, address: u32, to: &mut [u32]) -> Option<()> {
+        let from = self.bytes.get(address as usize..)?.get(..size_of_val(to))?;
+        // The usual lengths of runs, which the compiler makes few instructions of.
+        match to.len() {
+            16 => fill(&mut to[..16], &from[..64]),
+            64 => fill(&mut to[..64], &from[..256]),
+            _ => fill(to, from),
+        }
+        Some(())
     }
 
-    /// 64 consecutive dwords from `address`, if all are inside.
+    /// Writes consecutive dwords from `address`, if all are inside.
     #[inline(always)]
-    pub(crate) fn row_mut(&mut self, address: u64) -> Option<&mut [u8; 256]> {
-        self.bytes
-            .get_mut(usize::try_from(address).ok()?..)?
-            .first_chunk_mut()
+    pub(crate) fn write(&mut self, address: u32, from: &[u32]) -> Option<()> {
+        let to = self
+            .bytes
+            .get_mut(address as usize..)?
+            .get_mut(..size_of_val(from))?;
+        match from.len() {
+            16 => drain(&mut to[..64], &from[..16]),
+            64 => drain(&mut to[..256], &from[..64]),
+            _ => drain(to, from),
+        }
+        Some(())
+    }
+}
+
+/// Dwords from bytes.
+#[inline(always)]
+fn fill(to: &mut [u32], from: &[u8]) {
+    for (to, from) in to.iter_mut().zip(from.chunks_exact(4)) {
+        *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+    }
+}
+
+/// Bytes from dwords.
+#[inline(always)]
+fn drain(to: &mut [u8], from: &[u32]) {
+    for (to, from) in to.chunks_exact_mut(4).zip(from) {
+        to.copy_from_slice(&from.to_le_bytes());
     }
 }
 
@@ -113,6 +143,13 @@ mod tests {
             (0x0403_0201, 0, 0x0403_0201_0000_0000)
         );
         assert_eq!((lds.read8(15), lds.read8(16), lds.read16(13)), (4, 0, 0x0302));
-        assert!(lds.row(0).is_none());
+        let mut row = [9; 3];
+        assert_eq!((lds.read(8, &mut row), row), (None, [9; 3]));
+        assert_eq!((lds.read(4, &mut row), row), (Some(()), [0, 0, 0x0403_0201]));
+        assert_eq!((lds.write(12, &[1, 2]), lds.write(u32::MAX, &[1])), (None, None));
+        assert_eq!(
+            (lds.write(5, &[7, 8]), lds.read32(5), lds.read32(12)),
+            (Some(()), 7, 0x0403_0200)
+        );
     }
 }

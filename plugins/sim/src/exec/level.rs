@@ -3,14 +3,17 @@
 //! One build serves every x86-64: each handler body is compiled three times, for the baseline, for
 //! AVX2 with FMA, and for AVX-512. The level is chosen once per code cache.
 
-use std::sync::OnceLock;
+use hansa_plugin_api::fork::Lazy;
+
+use super::masks::{self, Steps};
+use super::row::Row;
 
 /// A set of host instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Baseline x86-64 only.
     Portable,
-    /// AVX2, FMA, F16C, BMI.
+    /// AVX2, FMA, F16C, BMI, POPCNT, LZCNT.
     Avx2,
     /// AVX-512 F, BW, DQ, VL on top of [`Level::Avx2`].
     Avx512,
@@ -26,24 +29,26 @@ impl Level {
     /// The strongest level the host has.
     #[must_use]
     pub fn detected() -> Self {
-        static DETECTED: OnceLock<Level> = OnceLock::new();
-        *DETECTED.get_or_init(|| {
+        static DETECTED: Lazy<Level> = Lazy::new(|| {
             let avx2 = is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("fma")
                 && is_x86_feature_detected!("f16c")
                 && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2");
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("popcnt")
+                && is_x86_feature_detected!("lzcnt");
             let avx512 = avx2
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl");
             match (avx512, avx2) {
-                (true, _) => Self::Avx512,
-                (_, true) => Self::Avx2,
-                _ => Self::Portable,
+                (true, _) => Level::Avx512,
+                (_, true) => Level::Avx2,
+                _ => Level::Portable,
             }
-        })
+        });
+        *DETECTED
     }
 
     /// The detected level, or the weaker one that [`Level::VARIABLE`] asks for.
@@ -63,23 +68,93 @@ impl Level {
     }
 }
 
-/// What a handler body may assume about the host, as a type so that bodies are compiled per level.
+/// What a handler body may assume about the host, as a type so that bodies are compiled per level. The type of a level is
+/// used in handlers of that level only, which run where the host has its instructions ([`super::op::Handler`]).
 pub(crate) trait Host {
     /// Whether a fused multiply-add is one instruction.
     const FMA: bool;
+    /// [`Row::compress`].
+    fn compress(row: &Row) -> u64;
+    /// [`Row::expand`].
+    fn expand(row: &mut Row, bits: u64);
+    /// How each lane's value differs from the next lane's.
+    fn steps(row: &Row, stride: u32) -> Steps;
+    /// Lanes that hold a value.
+    fn equal(row: &Row, value: u32) -> u64;
 }
 
 /// [`Level::Portable`] as a type.
 pub(crate) struct Portable;
-/// [`Level::Avx2`] and [`Level::Avx512`] as a type.
+/// [`Level::Avx2`] as a type.
 pub(crate) struct Fused;
+/// [`Level::Avx512`] as a type.
+pub(crate) struct Wide;
 
 impl Host for Portable {
     const FMA: bool = false;
+    #[inline(always)]
+    fn compress(row: &Row) -> u64 {
+        row.compress()
+    }
+    #[inline(always)]
+    fn expand(row: &mut Row, bits: u64) {
+        row.expand(bits);
+    }
+    #[inline(always)]
+    fn steps(row: &Row, stride: u32) -> Steps {
+        masks::portable::steps(row, stride)
+    }
+    #[inline(always)]
+    fn equal(row: &Row, value: u32) -> u64 {
+        masks::portable::equal(row, value)
+    }
 }
 
 impl Host for Fused {
     const FMA: bool = true;
+    #[inline(always)]
+    fn compress(row: &Row) -> u64 {
+        // SAFETY: a handler of this level runs where the host has AVX2.
+        unsafe { masks::avx2::compress(row) }
+    }
+    #[inline(always)]
+    fn expand(row: &mut Row, bits: u64) {
+        row.expand(bits);
+    }
+    #[inline(always)]
+    fn steps(row: &Row, stride: u32) -> Steps {
+        // SAFETY: as above.
+        unsafe { masks::avx2::steps(row, stride) }
+    }
+    #[inline(always)]
+    fn equal(row: &Row, value: u32) -> u64 {
+        // SAFETY: as above.
+        unsafe { masks::avx2::equal(row, value) }
+    }
+}
+
+impl Host for Wide {
+    const FMA: bool = true;
+    #[inline(always)]
+    fn compress(row: &Row) -> u64 {
+        // SAFETY: a handler of this level runs where the host has AVX-512.
+        unsafe { masks::avx512::compress(row) }
+    }
+    #[inline(always)]
+    fn expand(row: &mut Row, bits: u64) {
+        // SAFETY: as above.
+        unsafe { masks::avx512::expand(row, bits) };
+    }
+    #[inline(always)]
+    fn steps(row: &Row, stride: u32) -> Steps {
+        // SAFETY: as above.
+        unsafe { masks::avx512::steps(row, stride) }
+    }
+    #[inline(always)]
+    fn equal(row: &Row, value: u32) -> u64 {
+        // SAFETY: as above.
+        unsafe { masks::avx512::equal(row, value) }
+    }
 }
 
 /// Compiles an `#[inline(always)]` handler body for every level.
@@ -97,14 +172,14 @@ macro_rules! versions {
                 $body::<level::Portable, $($args),*>(wave, op)
             }
 
-            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
+            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,popcnt,lzcnt")]
             pub(crate) fn avx2<$($generics)*>(wave: &mut Wave, op: &Op) -> Flow {
                 $body::<level::Fused, $($args),*>(wave, op)
             }
 
-            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
+            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512dq,avx512vl")]
             pub(crate) fn avx512<$($generics)*>(wave: &mut Wave, op: &Op) -> Flow {
-                $body::<level::Fused, $($args),*>(wave, op)
+                $body::<level::Wide, $($args),*>(wave, op)
             }
 
             #[allow(dead_code, reason = "Tables of vector operations pick the versions they want")]

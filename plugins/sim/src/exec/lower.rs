@@ -1,7 +1,7 @@
 //! From a decoded instruction to predecoded operations.
 
+use hansa_plugin_api::fork::Lazy;
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use super::control::{self, FAR};
 use super::define::Entry;
@@ -42,25 +42,25 @@ pub(crate) enum Lowered {
     Evaluated(Op),
 }
 
-static LANE_BY_LANE: LazyLock<HashMap<&'static str, &'static Entry>> = LazyLock::new(|| {
+static LANE_BY_LANE: Lazy<HashMap<&'static str, &'static Entry>> = Lazy::new(|| {
     let tables = [vop1::TABLE, vop2::TABLE, vop3::TABLE, vop3p::TABLE];
     let tables = tables.into_iter().chain(vopc::TABLES);
     tables.flatten().map(|entry| (entry.name, entry)).collect()
 });
 
-static ACROSS_LANES: LazyLock<HashMap<&'static str, Versions>> =
-    LazyLock::new(|| lane::TABLE.iter().chain(vop3p::CUSTOM).copied().collect());
+static ACROSS_LANES: Lazy<HashMap<&'static str, Versions>> =
+    Lazy::new(|| lane::TABLE.iter().chain(vop3p::CUSTOM).copied().collect());
 
-static SCALARS: LazyLock<HashMap<&'static str, Handler>> = LazyLock::new(|| {
+static SCALARS: Lazy<HashMap<&'static str, Handler>> = Lazy::new(|| {
     let tables = [sop::SOP1, sop::SOP2, sop::SOPC, sop::SOPK, control::OTHERS];
     tables.into_iter().flatten().copied().collect()
 });
 
-static BRANCHES: LazyLock<HashMap<&'static str, Handler>> =
-    LazyLock::new(|| control::BRANCHES.iter().copied().collect());
+static BRANCHES: Lazy<HashMap<&'static str, Handler>> =
+    Lazy::new(|| control::BRANCHES.iter().copied().collect());
 
-static JUMPS: LazyLock<HashMap<&'static str, Handler>> =
-    LazyLock::new(|| control::JUMPS.iter().chain(control::FORKS).copied().collect());
+static JUMPS: Lazy<HashMap<&'static str, Handler>> =
+    Lazy::new(|| control::JUMPS.iter().chain(control::FORKS).copied().collect());
 
 /// Half operations of GFX9 that keep the half of their destination that they do not write; all others
 /// clear it.
@@ -301,7 +301,8 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
         .filter(|(_, code)| is_scalar(*code))
         .fold(0, |bits, (i, _)| bits | 1 << i);
     let fast = forms.fast[which].filter(|_| ext.is_none() && op.e & flag::KEEP_HALF == 0);
-    op.run = version(fast.unwrap_or(forms.slow), place.level);
+    let signed = forms.signed.filter(|_| !ext.is_none() && ext.is_signs());
+    op.run = version(fast.or(signed).unwrap_or(forms.slow), place.level);
     Some(op)
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Device addresses are host addresses. An access is allowed only inside a mapped range with the right
 //! flag; the host may still have unmapped it, which the [guard](super::guard) notices. The table is
-//! replaced as a whole when it changes. A worker keeps the table it saw last and the two ranges it hit last, and
-//! compares one version number per access.
+//! replaced as a whole when it changes. A worker keeps the table it saw last and a few ranges that it hit, as many as a kernel
+//! usually has arguments, and compares one version number per access.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -168,8 +168,13 @@ pub(crate) struct View {
     space: Arc<AddressSpace>,
     version: u64,
     table: Arc<[Mapping]>,
-    hits: [Mapping; 2],
+    hits: [Mapping; HITS],
+    /// Which of the hits goes next.
+    oldest: usize,
 }
+
+/// Ranges that a view remembers.
+const HITS: usize = 6;
 
 impl Default for View {
     fn default() -> Self {
@@ -184,7 +189,8 @@ impl View {
             space,
             version: 0,
             table: Arc::from([]),
-            hits: [NOWHERE; 2],
+            hits: [NOWHERE; HITS],
+            oldest: 0,
         };
         view.refresh();
         view
@@ -200,7 +206,7 @@ impl View {
         let table = self.space.table.lock();
         self.version = self.space.version.load(Ordering::Acquire);
         self.table = Arc::clone(&table);
-        self.hits = [NOWHERE; 2];
+        self.hits = [NOWHERE; HITS];
     }
 
     /// Whether `bytes` from `start` may be accessed.
@@ -237,7 +243,8 @@ impl View {
             if !allowed {
                 return Err((at, MemoryReason::NotAllowed));
             }
-            self.hits = [mapping, self.hits[0]];
+            self.hits[self.oldest] = mapping;
+            self.oldest = (self.oldest + 1) % HITS;
             at = mapping.end;
         }
         Ok(())

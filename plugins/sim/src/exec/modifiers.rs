@@ -104,6 +104,18 @@ impl Ext {
         self.0 >> (3 + source) & 1 != 0
     }
 
+    /// Whether there are no modifiers but negations and absolute values.
+    pub(crate) fn is_signs(self) -> bool {
+        self.0 < 1 << 6
+    }
+
+    /// What negation and absolute value do to the dword with the sign of a source: bits to keep, and then to flip.
+    #[inline(always)]
+    pub(crate) fn sign_masks(self, source: usize) -> (u32, u32) {
+        let mask = |set: bool| u32::from(set) << 31;
+        (!mask(self.abs(source)), mask(self.neg(source)))
+    }
+
     fn omod(self) -> u64 {
         self.0 >> 6 & 3
     }

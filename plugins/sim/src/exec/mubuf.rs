@@ -68,7 +68,7 @@ fn scratch_row(wave: &mut Wave, op: &Op, resource: &Resource, lanes: u64) -> Opt
         wave.refresh_mask(lanes);
         let (row, mask) = (wave.row(op.a), wave.mask());
         let value = row.0[lanes.trailing_zeros() as usize];
-        if !super::vmem::is_linear(row, &Row::ZERO, mask, value, 0, 0) {
+        if !super::runs::is_linear(row, mask, value, 0) {
             return None;
         }
         offset += u64::from(value);

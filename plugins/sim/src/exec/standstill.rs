@@ -5,7 +5,7 @@
 //! when the range has been let go already; so the last few ranges are remembered, and a number of faults in each is
 //! forgiven before one counts as what it is.
 
-use parking_lot::Mutex;
+use hansa_plugin_api::fork::Lock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Ranges that are remembered.
@@ -38,7 +38,7 @@ static LATEST: [Range; RANGES] = [const {
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// Held by the one that holds a range.
-static ONE: Mutex<()> = Mutex::new(());
+static ONE: Lock<()> = Lock::new(());
 
 /// Lets go also when `work` panics.
 struct Held(&'static Range);

@@ -205,16 +205,100 @@ fn lane_fast<H: Host, O: Lane, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
     ];
     let d = usize::from(op.d);
     let [low, high, ..] = spare;
-    if exec == !0 {
-        each_lane::<O::A, O::B, O::C, O::D, K>(low, high, sources, |_, a, b, c| {
-            O::result::<H>(mode, a, b, c)
-        });
-    } else {
-        let old = [&*v[d & 511], &*v[(d + 1) & 511]];
-        each_masked_lane::<O::A, O::B, O::C, O::D, K>(low, high, mask, old, sources, |_, a, b, c| {
-            O::result::<H>(mode, a, b, c)
-        });
+    let old = [&*v[d & 511], &*v[(d + 1) & 511]];
+    let result = |_, a, b, c| O::result::<H>(mode, a, b, c);
+    active_lanes::<O::A, O::B, O::C, O::D, K>([low, high], exec, mask, old, sources, result);
+    std::mem::swap(&mut v[d & 511], low);
+    if O::D::KIND.rows() == 2 {
+        std::mem::swap(&mut v[(d + 1) & 511], high);
     }
+    Flow::Next
+}
+
+/// [`each_lane`] or [`each_masked_lane`], as EXEC is.
+#[inline(always)]
+fn active_lanes<A: Word, B: Word, C: Word, D: Word, const K: u8>(
+    [low, high]: [&mut Row; 2],
+    exec: u64,
+    mask: &Row,
+    old: [&Row; 2],
+    sources: [Source<'_>; 3],
+    f: impl Fn(usize, A, B, C) -> D,
+) {
+    if exec == !0 {
+        each_lane::<A, B, C, D, K>(low, high, sources, f);
+    } else {
+        each_masked_lane::<A, B, C, D, K>(low, high, mask, old, sources, f);
+    }
+}
+
+/// A source of the bodies that change signs: always rows, a scalar as one that is the same in all lanes.
+#[inline(always)]
+fn as_rows<'a, T: Word>(
+    v: &'a [Box<Row>; 512],
+    s: &[u32; 512],
+    tmp: &'a mut [Box<Row>],
+    code: u16,
+) -> Source<'a> {
+    if !is_scalar(code) {
+        return Source::new::<T>(v, s, code, false);
+    }
+    let Source { scalar, .. } = Source::new::<T>(v, s, code, true);
+    let [low, high] = tmp else {
+        unreachable!("a source has two rows")
+    };
+    low.0 = [scalar as u32; 64];
+    if T::KIND.rows() == 2 {
+        high.0 = [(scalar >> 32) as u32; 64];
+    }
+    Source { low, high, scalar: 0 }
+}
+
+/// A value whose sign is changed; see [`Ext::sign_masks`].
+#[inline(always)]
+fn signed<T: Word>(value: T, (keep, flip): (u32, u32)) -> T {
+    let (low, high) = value.unpack();
+    match T::KIND.rows() {
+        0 => value,
+        1 => T::pack(low & keep ^ flip, high),
+        _ => T::pack(low, high & keep ^ flip),
+    }
+}
+
+/// The body of a [`Lane`] on 32 and 64 bits whose only modifiers are negations and absolute values.
+#[inline(always)]
+fn lane_signed<H: Host, O: Lane>(wave: &mut Wave, op: &Op) -> Flow {
+    let needs = const { needs([O::A::KIND, O::B::KIND, O::C::KIND], O::D::KIND, O::ROUNDS) };
+    if wave.plain & needs != needs {
+        return lane_slow_versions::portable::<O>(wave, op);
+    }
+    let (exec, mode) = (wave.exec(), wave.mode());
+    if exec != !0 {
+        wave.refresh_mask(exec);
+    }
+    let signs = [0, 1, 2].map(|source| Ext(op.x).sign_masks(source));
+    let Parts {
+        v,
+        spare,
+        mask,
+        s,
+        tmp,
+    } = wave.parts();
+    let (first, rest) = tmp.split_at_mut(2);
+    let (second, third) = rest.split_at_mut(2);
+    let sources = [
+        as_rows::<O::A>(v, s, first, op.a),
+        as_rows::<O::B>(v, s, second, op.b),
+        as_rows::<O::C>(v, s, third, op.c),
+    ];
+    let d = usize::from(op.d);
+    let [low, high, ..] = spare;
+    let old = [&*v[d & 511], &*v[(d + 1) & 511]];
+    let result = |_, a, b, c| {
+        let (a, b, c) = (signed(a, signs[0]), signed(b, signs[1]), signed(c, signs[2]));
+        O::result::<H>(mode, a, b, c)
+    };
+    active_lanes::<O::A, O::B, O::C, O::D, 0>([low, high], exec, mask, old, sources, result);
     std::mem::swap(&mut v[d & 511], low);
     if O::D::KIND.rows() == 2 {
         std::mem::swap(&mut v[(d + 1) & 511], high);
@@ -295,7 +379,7 @@ fn test_fast<H: Host, O: Test, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
     let b = Source::new::<O::B>(v, s, op.b, K & 2 != 0);
     let [bits, high, ..] = spare;
     each_lane::<O::A, O::B, (), u32, K>(bits, high, [a, b, b], |_, a, b, ()| all_ones(O::test(mode, a, b)));
-    let bits = bits.compress() & exec;
+    let bits = H::compress(bits) & exec;
     write_mask(wave, op, op.d, bits);
     Flow::Next
 }
@@ -311,7 +395,7 @@ fn test_slow<H: Host, O: Test>(wave: &mut Wave, op: &Op) -> Flow {
     each_lane::<O::A, O::B, (), u32, 0>(bits, high, prepared(tmp), |_, a, b, ()| {
         all_ones(O::test(mode, a, b))
     });
-    let bits = bits.compress() & lanes;
+    let bits = H::compress(bits) & lanes;
     write_mask(wave, op, op.d, bits);
     Flow::Next
 }
@@ -352,11 +436,11 @@ fn carry_fast<H: Host, O: Carry, const K: u8>(wave: &mut Wave, op: &Op) -> Flow 
     let [low, high, out, _] = spare;
     let carry = &mut tmp[0];
     if O::IN {
-        carry.expand(bits_in);
+        H::expand(carry, bits_in);
     }
     let out: &mut Row = out;
     carry_lanes::<H, O, K>(low, high, out, mode, carry, sources);
-    let bits = if O::OUT { out.compress() & exec } else { 0 };
+    let bits = if O::OUT { H::compress(out) & exec } else { 0 };
     if exec != !0 {
         super::wave::blend(low, &v[d & 511], mask);
         if O::D::KIND.rows() == 2 {
@@ -414,7 +498,7 @@ fn carry_slow<H: Host, O: Carry>(wave: &mut Wave, op: &Op) -> Flow {
     let mode = wave.mode();
     let bits_in = if O::IN { wave.s64(usize::from(op.c)) } else { 0 };
     let mut carry = Row::ZERO;
-    carry.expand(bits_in);
+    H::expand(&mut carry, bits_in);
     let Parts { spare, tmp, .. } = wave.parts();
     let [low, high, out, _] = spare;
     let sources = prepared(tmp);
@@ -429,7 +513,7 @@ fn carry_slow<H: Host, O: Carry>(wave: &mut Wave, op: &Op) -> Flow {
     } else {
         carry_lanes::<H, O, 0>(low, high, out, mode, &carry, sources);
     }
-    let bits = out.compress() & lanes;
+    let bits = H::compress(out) & lanes;
     modifiers::store(wave, op, ext, O::D::KIND, lanes);
     if O::OUT {
         wave.set_s64(op.f as usize, bits);
@@ -439,6 +523,7 @@ fn carry_slow<H: Host, O: Carry>(wave: &mut Wave, op: &Op) -> Flow {
 
 versions!(lane_fast_versions, lane_fast, [O: Lane, const K: u8], [O, K]);
 versions!(lane_slow_versions, lane_slow, [O: Lane], [O]);
+versions!(lane_signed_versions, lane_signed, [O: Lane], [O]);
 versions!(test_fast_versions, test_fast, [O: Test, const K: u8], [O, K]);
 versions!(test_slow_versions, test_slow, [O: Test], [O]);
 versions!(carry_fast_versions, carry_fast, [O: Carry, const K: u8], [O, K]);
@@ -449,6 +534,8 @@ versions!(carry_slow_versions, carry_slow, [O: Carry], [O]);
 pub(crate) struct Forms {
     /// The fast body by which sources are scalar; absent combinations take the slow body.
     pub(crate) fast: [Option<Versions>; 8],
+    /// The body for negations and absolute values alone, where there is one.
+    pub(crate) signed: Option<Versions>,
     /// The slow body.
     pub(crate) slow: Versions,
     /// Which shape it is.
@@ -486,8 +573,20 @@ const fn sources<B: Word, C: Word>() -> usize {
     }
 }
 
+/// The forms of [`lane_signed`], for an operation on floats that is as hot.
+const fn signed_forms<O: Lane, const HEAT: u8>() -> Option<Versions> {
+    if HEAT == COLD || !matches!(O::D::KIND, Kind::F32 | Kind::F64) || O::A::KIND.is_half() {
+        return None;
+    }
+    Some([
+        lane_slow_versions::portable::<O>,
+        lane_signed_versions::avx2::<O>,
+        lane_signed_versions::avx512::<O>,
+    ])
+}
+
 macro_rules! forms {
-    ($name:ident, $trait:ident, $fast:ident, $slow:ident, $shape:ident, |$o:ident| $sources:expr, $mask_in:expr) => {
+    ($name:ident, $trait:ident, $fast:ident, $slow:ident, $shape:ident, |$o:ident| $sources:expr, $mask_in:expr, $signed:expr) => {
         /// The forms of an operation of this shape that is as hot as `HEAT`.
         ///
         /// Every body costs compile time and space. So only warm operations have AVX-512 bodies of
@@ -508,6 +607,7 @@ macro_rules! forms {
                 ];
                 return Forms {
                     fast,
+                    signed: None,
                     slow: [slow; 3],
                     shape: Shape::$shape,
                     mask_in: $mask_in,
@@ -556,6 +656,7 @@ macro_rules! forms {
             let slow: Versions = [slow, $slow::avx2::<$o>, $slow::avx2::<$o>];
             Forms {
                 fast,
+                signed: $signed,
                 slow,
                 shape: Shape::$shape,
                 mask_in: $mask_in,
@@ -571,7 +672,8 @@ forms!(
     lane_slow_versions,
     Lane,
     |O| sources::<O::B, O::C>(),
-    false
+    false,
+    signed_forms::<O, HEAT>()
 );
 forms!(
     test,
@@ -580,7 +682,8 @@ forms!(
     test_slow_versions,
     Test,
     |O| 2,
-    false
+    false,
+    None
 );
 forms!(
     carry,
@@ -589,7 +692,8 @@ forms!(
     carry_slow_versions,
     Carry,
     |O| sources::<O::B, O::C>(),
-    O::IN
+    O::IN,
+    None
 );
 
 /// Operand code of a scalar slot, or `None` for a register row.

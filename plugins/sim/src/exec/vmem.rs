@@ -1,8 +1,7 @@
 //! What all vector memory families share: how a lane's data sits in registers and memory, address
 //! patterns, and moving data for the lanes of a mask.
 //!
-//! Most accesses are 64 consecutive elements or one element for all lanes. Both are recognised on the
-//! 32-bit address rows, and become one copy. Only what is left builds 64 addresses and goes lane by lane.
+//! Most accesses are made by [runs](super::runs) of lanes. Only what is left builds 64 addresses and goes lane by lane.
 
 use super::guard::{self, Unmapped, Width};
 use super::memory::MemoryReason;
@@ -22,6 +21,9 @@ use super::wave::{Stop, Wave};
 pub(crate) struct Layout(pub(crate) u16);
 
 impl Layout {
+    /// One dword.
+    pub(crate) const DWORD: Self = Self(2 | 1 << 2);
+
     /// The layout that the part of a mnemonic after `load_` or `store_` names.
     pub(crate) fn parse(part: &str) -> Option<Self> {
         let (part, half) = if let Some(part) = part.strip_suffix("_d16_hi") {
@@ -136,26 +138,6 @@ pub(crate) fn vanished(wave: &mut Wave, Unmapped(address): Unmapped, write: bool
     refuse(wave, address, write, MemoryReason::HostUnmapped)
 }
 
-/// First and last lane of a mask that is not empty.
-#[inline(always)]
-pub(crate) fn span(lanes: u64) -> (usize, usize) {
-    (
-        lanes.trailing_zeros() as usize,
-        63 - lanes.leading_zeros() as usize,
-    )
-}
-
-/// Whether the lanes of `mask` hold `first + stride * lane` in `low`, and the same in `high`.
-#[inline(always)]
-pub(crate) fn is_linear(low: &Row, high: &Row, mask: &Row, origin: u32, top: u32, stride: u32) -> bool {
-    let mut differs = 0;
-    for i in 0..64 {
-        let expected = origin.wrapping_add(stride.wrapping_mul(i as u32));
-        differs |= ((low.0[i] ^ expected) | (high.0[i] ^ top)) & mask.0[i];
-    }
-    differs == 0
-}
-
 /// Refuses the first lane of `lanes` whose `bytes` at its address may not be accessed.
 #[inline(always)]
 pub(crate) fn check_lanes(wave: &mut Wave, lanes: u64, bytes: u64, write: bool) -> Result<(), Flow> {
@@ -251,104 +233,6 @@ pub(crate) fn store_each(wave: &mut Wave, code: u16, layout: Layout, lanes: u64,
     Flow::Next
 }
 
-/// Loads whole dwords of consecutive lanes: lane `lane` has its data at `start + bytes * (lane - first)`.
-#[inline(always)]
-pub(crate) fn load_consecutive(wave: &mut Wave, code: u16, layout: Layout, lanes: u64, start: u64) -> Flow {
-    let (first, last) = span(lanes);
-    let dwords = layout.dwords();
-    let result = if dwords == 1 {
-        guard::read(&mut wave.spare[0].0[first..=last], start)
-    } else {
-        let mut buffer = [0; 256];
-        let used = dwords * (last - first + 1);
-        let result = guard::read(&mut buffer[..used], start);
-        match dwords {
-            2 => spread::<2>(&buffer, &mut wave.spare, first),
-            3 => spread::<3>(&buffer, &mut wave.spare, first),
-            _ => spread::<4>(&buffer, &mut wave.spare, first),
-        }
-        result
-    };
-    if let Err(unmapped) = result {
-        return vanished(wave, unmapped, false);
-    }
-    for k in 0..dwords {
-        wave.commit(code + k as u16, k, lanes);
-    }
-    Flow::Next
-}
-
-/// Takes lanes of `N` dwords apart.
-#[inline(always)]
-fn spread<const N: usize>(buffer: &[u32; 256], rows: &mut [Box<Row>; 4], first: usize) {
-    for (k, row) in rows.iter_mut().take(N).enumerate() {
-        if first == 0 {
-            for i in 0..64 {
-                row.0[i] = buffer[i * N + k];
-            }
-        } else {
-            for i in first..64 {
-                row.0[i] = buffer[(i - first) * N + k];
-            }
-        }
-    }
-}
-
-/// Stores whole dwords of consecutive lanes. `lanes` has no holes.
-#[inline(always)]
-pub(crate) fn store_consecutive(wave: &mut Wave, code: u16, layout: Layout, lanes: u64, start: u64) -> Flow {
-    let (first, last) = span(lanes);
-    let dwords = layout.dwords();
-    let result = if dwords == 1 {
-        guard::write(start, &wave.row(code).0[first..=last])
-    } else {
-        let mut buffer = [0; 256];
-        let rows: [&Row; 4] = std::array::from_fn(|k| wave.row(code + k as u16));
-        match dwords {
-            2 => join::<2>(&mut buffer, rows),
-            3 => join::<3>(&mut buffer, rows),
-            _ => join::<4>(&mut buffer, rows),
-        }
-        guard::write(start, &buffer[first * dwords..(last + 1) * dwords])
-    };
-    match result {
-        Ok(()) => Flow::Next,
-        Err(unmapped) => vanished(wave, unmapped, true),
-    }
-}
-
-/// Puts lanes of `N` dwords together.
-#[inline(always)]
-fn join<const N: usize>(buffer: &mut [u32; 256], rows: [&Row; 4]) {
-    for (k, row) in rows.into_iter().take(N).enumerate() {
-        for i in 0..64 {
-            buffer[i * N + k] = row.0[i];
-        }
-    }
-}
-
-/// Loads one element for all lanes.
-#[inline(always)]
-pub(crate) fn load_uniform(wave: &mut Wave, code: u16, layout: Layout, lanes: u64, start: u64) -> Flow {
-    let mut buffer = [0; 4];
-    let dwords = layout.dwords();
-    if let Err(unmapped) = guard::read(&mut buffer[..dwords], start) {
-        return vanished(wave, unmapped, false);
-    }
-    for (k, value) in buffer.into_iter().enumerate().take(dwords) {
-        wave.spare[k].0 = [value; 64];
-        wave.commit(code + k as u16, k, lanes);
-    }
-    Flow::Next
-}
-
-/// Whether the lanes of a mask are consecutive.
-#[inline(always)]
-pub(crate) fn is_run(lanes: u64) -> bool {
-    let shifted = lanes >> (lanes.trailing_zeros() & 63);
-    shifted & shifted.wrapping_add(1) == 0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -366,12 +250,5 @@ mod tests {
         assert_eq!(row.0[0], 0xffff_fff0);
         assert_eq!(layout("short_d16_hi").stored(&old).0[0], 0x1234);
         assert_eq!(Layout::parse("format_x"), None);
-    }
-
-    #[test]
-    fn runs_of_lanes() {
-        assert!(is_run(!0) && is_run(0xff00) && is_run(1 << 63));
-        assert!(!is_run(0b101));
-        assert_eq!(span(0xff00), (8, 15));
     }
 }

@@ -32,6 +32,42 @@ pub(crate) fn bit_field_signed(value: u32, offset: u32, width: u32) -> u32 {
     }
 }
 
+/// `value` shifted up by less than 64. In two dwords, which is how lanes have it: so the shift of a row is one of dwords.
+#[inline(always)]
+fn shift_up(value: u64, by: u32) -> u64 {
+    let (low, high) = (value as u32, (value >> 32) as u32);
+    let crossing = down(low, 32u32.wrapping_sub(by)) | up(low, by.wrapping_sub(32));
+    u64::from(up(low, by)) | u64::from(up(high, by) | crossing) << 32
+}
+
+/// `value` shifted down by less than 64; see [`shift_up`].
+#[inline(always)]
+fn shift_down(value: u64, by: u32) -> u64 {
+    let (low, high) = (value as u32, (value >> 32) as u32);
+    let crossing = up(high, 32u32.wrapping_sub(by)) | down(high, by.wrapping_sub(32));
+    u64::from(down(low, by) | crossing) | u64::from(down(high, by)) << 32
+}
+
+/// A dword shifted up, also by more than its bits.
+#[inline(always)]
+fn up(value: u32, by: u32) -> u32 {
+    if by < 32 {
+        value << by
+    } else {
+        0
+    }
+}
+
+/// A dword shifted down, also by more than its bits.
+#[inline(always)]
+fn down(value: u32, by: u32) -> u32 {
+    if by < 32 {
+        value >> by
+    } else {
+        0
+    }
+}
+
 /// Byte `n` of a dword.
 #[inline(always)]
 fn byte(value: u32, n: u32) -> u32 {
@@ -381,10 +417,10 @@ pub(crate) static TABLE: &[Entry] = &[
         a.count_ones().wrapping_add(b)
     }),
     lane!("v_lshlrev_b64", WARM, |_, a: u32, b: u64| -> u64 {
-        b << (a & 63)
+        shift_up(b, a & 63)
     }),
     lane!("v_lshrrev_b64", WARM, |_, a: u32, b: u64| -> u64 {
-        b >> (a & 63)
+        shift_down(b, a & 63)
     }),
     lane!("v_ashrrev_i64", WARM, |_, a: u32, b: i64| -> i64 {
         b >> (a & 63)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::lds::Lds;
 use super::memory::View;
 use super::mode::Mode;
-use super::row::Row;
+use super::row::{Row, LANES};
 use super::slot;
 
 /// VGPRs and AGPRs of a wave.
@@ -77,6 +77,8 @@ pub(crate) struct Wave {
     pub(crate) hwreg: HwRegs,
     /// Lane addresses of the current memory instruction.
     pub(crate) address: Box<[u64; 64]>,
+    /// Elements of several dwords, lane after lane, of the current memory instruction.
+    pub(crate) elements: Box<[u32; 4 * LANES]>,
     /// The group's part, while this wave runs.
     pub(crate) env: Box<Env>,
 }
@@ -129,6 +131,7 @@ impl Wave {
             sync: None,
             hwreg: HwRegs::default(),
             address: Box::new([0; 64]),
+            elements: Box::new([0; 4 * LANES]),
             env: Box::default(),
         })
     }

@@ -10,8 +10,8 @@
 
 use super::Queue;
 use arc_swap::ArcSwapOption;
+use hansa_plugin_api::fork::Lock;
 use hansa_plugin_api::Doorbell;
-use parking_lot::Mutex;
 use std::ptr;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ struct Bell {
 }
 
 /// Bells without a queue.
-static SPARE: Mutex<Vec<&'static Bell>> = Mutex::new(Vec::new());
+static SPARE: Lock<Vec<&'static Bell>> = Lock::new(Vec::new());
 
 /// A queue's bell, for as long as it has one.
 #[derive(Debug)]

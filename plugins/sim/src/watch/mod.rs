@@ -18,6 +18,7 @@ mod traffic;
 use crate::device::Outside;
 use crate::exec::{self, AddressSpace, KernelDescriptor, Step, Sync, SyncAnswer};
 use crate::isa::Target;
+use hansa_plugin_api::fork::Lock;
 use hansa_plugin_api::{HostRef, LogLevel, RStr};
 pub(crate) use name::kernel_name;
 use options::{Filter, Options};
@@ -29,7 +30,7 @@ use std::sync::{Arc, Once, Weak};
 use trace::Trace;
 
 /// Watchers whose counters are still to be written when the process ends.
-static LIVE: Mutex<Vec<Weak<Watcher>>> = Mutex::new(Vec::new());
+static LIVE: Lock<Vec<Weak<Watcher>>> = Lock::new(Vec::new());
 
 /// What looks at the kernels of a driver.
 #[derive(Debug)]

@@ -211,7 +211,8 @@ impl Memory {
 #[derive(Debug)]
 pub struct Program {
     pub target: Target,
-    image: Memory,
+    /// All of it is mapped, the code being somewhere inside.
+    pub image: Memory,
     base: u64,
     kernels: HashMap<String, u64>,
     pub space: Arc<AddressSpace>,

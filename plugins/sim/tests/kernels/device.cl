@@ -156,3 +156,9 @@ __kernel void meet_until_host(__global uint *flags) {
         barrier(CLK_LOCAL_MEM_FENCE);
     } while (stop == 0);
 }
+
+// Says once that it ran to the end of a very large grid: all other work-groups of 1024 end at once.
+__attribute__((reqd_work_group_size(1024, 1, 1))) __kernel void vast(__global uint *out) {
+    if (__builtin_amdgcn_workgroup_id_x() % 262144 == 262143)
+        atomic_fetch_add_explicit((flag_t)out, 1, memory_order_relaxed, memory_scope_all_svm_devices);
+}

@@ -1,4 +1,4 @@
-//! Kernels that need no compiler where they run: built by `build` from `demo.cl` and committed.
+//! Kernels that need no compiler where they run: built by `build` and committed, compared with a new build by a test.
 
 /// The code objects, by the processor they are for.
 const CODE: [(&str, &[u8]); 4] = [
@@ -22,3 +22,12 @@ pub fn code_for(gpu: &str) -> Result<&'static [u8], String> {
         .map(|(_, code)| *code)
         .ok_or_else(|| format!("there are no kernels for {gpu}, only for gfx900, gfx906, gfx908 and gfx90a"))
 }
+
+/// The text of the kernels that are compared with another implementation.
+pub(crate) const COMPUTE_SOURCE: &str = include_str!("compute.cl");
+
+/// The same for the processor [`COMPUTE_TARGET`].
+pub(crate) const COMPUTE: &[u8] = include_bytes!("compute-gfx900.co");
+
+/// The processor of [`COMPUTE`].
+pub(crate) const COMPUTE_TARGET: &str = "gfx900";

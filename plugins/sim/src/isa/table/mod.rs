@@ -22,7 +22,7 @@ mod vop3;
 mod vop3p;
 mod vopc;
 
-use std::sync::OnceLock;
+use hansa_plugin_api::fork::Lazy;
 
 use super::row::{Family, Forms, Row};
 use super::target::Target;
@@ -74,8 +74,7 @@ pub fn family_rows(family: Family) -> impl Iterator<Item = &'static Row> {
 /// The row of an opcode on `target`, in constant time.
 #[must_use]
 pub fn row(target: Target, family: Family, opcode: u16) -> Option<&'static Row> {
-    static INDEX: OnceLock<Vec<Option<&'static Row>>> = OnceLock::new();
-    let index = INDEX.get_or_init(|| {
+    static INDEX: Lazy<Vec<Option<&'static Row>>> = Lazy::new(|| {
         let mut index = vec![None; Target::ALL.len() * Family::ALL.len() * OPCODES];
         for target in Target::ALL {
             for row in rows_of(target) {
@@ -87,7 +86,7 @@ pub fn row(target: Target, family: Family, opcode: u16) -> Option<&'static Row> 
     if usize::from(opcode) >= OPCODES {
         return None;
     }
-    index[position(target, family, opcode)]
+    INDEX[position(target, family, opcode)]
 }
 
 fn position(target: Target, family: Family, opcode: u16) -> usize {

@@ -1,0 +1,69 @@
+//! What cannot be finalized is refused, with the place and the reason.
+
+mod support;
+
+use hansa_finalizer::translate::Error;
+use support::{translate, HEAD};
+
+fn refused(body: &str) -> Error {
+    let text = format!("{HEAD}{body}");
+    translate(&text).expect_err("it is refused")
+}
+
+#[test]
+fn an_undefined_function_is_named_with_its_caller() {
+    let error = refused(
+        "decl prog function &missing()();
+         prog function &middle()() { { call &missing()(); } };
+         prog kernel &k() { { call &middle()(); } };",
+    );
+    assert_eq!(
+        error,
+        Error::UndefinedFunction {
+            caller: "&middle".to_owned(),
+            callee: "&missing".to_owned(),
+        }
+    );
+}
+
+#[test]
+fn a_declaration_that_nothing_calls_is_no_fault() {
+    let text = format!("{HEAD}decl prog function &abort()(); prog kernel &k() {{ ret; }};");
+    let ir = translate(&text).expect("nothing calls it");
+    assert!(!ir.contains("&abort"), "{ir}");
+}
+
+#[test]
+fn exceptions_are_not_detected() {
+    let error = refused("prog kernel &k() { getdetectexcept_u32 $s0; };");
+    let text = error.to_string();
+    assert!(
+        text.contains("getdetectexcept_u32") && text.contains("&k"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_small_machine_model_is_refused_by_name() {
+    let text = "module &little:1:0:$full:$small:$default;\nprog kernel &k() { ret; };";
+    let error = translate(text).expect_err("addresses have 64 bits");
+    assert!(error.to_string().contains("&little"), "{error}");
+}
+
+#[test]
+fn a_quotient_of_double_precision_is_only_rounded_to_nearest() {
+    let error = refused("prog kernel &k() { div_up_f64 $d0, $d1, $d2; };");
+    assert!(error.to_string().contains("div_f64"), "{error}");
+}
+
+#[test]
+fn group_memory_that_no_module_defines_is_named() {
+    let error = refused("decl prog group_u32 &shared; prog kernel &k() { ld_group_u32 $s0, [&shared]; };");
+    assert!(error.to_string().contains("&shared"), "{error}");
+}
+
+#[test]
+fn memory_of_a_size_only_known_later_is_refused() {
+    let error = refused("prog kernel &k() { alloca_u32 $s0, $s1; };");
+    assert!(error.to_string().contains("alloca_u32"), "{error}");
+}
