@@ -213,6 +213,25 @@ fn hip_programs_run_on_the_virtual_kernel() {
     }
 }
 
+/// By the names of AMD's own kernel module, which are all that AMD's 5.2.3 knows, and by dma-buf files.
+#[test]
+fn memory_reaches_other_processes() {
+    if !is_comparable() || !hip_client::ready() {
+        return;
+    }
+    let program = hip_client::program("ipc", hip_client::Build::of("gfx900"));
+    for (side, names) in [(Side::Amd, "1"), (Side::Kfd, "1"), (Side::Kfd, "")] {
+        let mut command = side.command("gfx900", &program);
+        let output = command.env("VKERNEL_DKMS", names).output();
+        let output = output.expect("timeout is a part of every system");
+        assert!(
+            output.status.success(),
+            "{side:?} {names:?}: {}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+    }
+}
+
 /// Textures in tiles, which AMD's runtime fills with kernels of its own, and in rows.
 #[test]
 fn textures_work_on_both() {

@@ -7,6 +7,7 @@
 
 use crate::range::pointer;
 use crate::topology::DoorbellKind;
+use hansa_plugin_api::fork::Lock;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -32,7 +33,7 @@ pub(crate) struct Place {
 pub(crate) struct Bell(Mutex<Option<Place>>);
 
 /// Bells without a queue.
-static IDLE: Mutex<Vec<&'static Bell>> = Mutex::new(Vec::new());
+static IDLE: Lock<Vec<&'static Bell>> = Lock::new(Vec::new());
 
 impl Bell {
     /// A bell for a queue.

@@ -565,6 +565,13 @@ impl Render {
         Ok(a.handle)
     }
 
+    /// Where memory is in the render node's file.
+    pub fn place_of(&self, gem: u32) -> Result<u64> {
+        let mut a = drm::GemMmap { word: gem.into() };
+        self.0.call(&mut a)?;
+        Ok(a.word)
+    }
+
     /// Forgets a name.
     pub fn close_gem(&self, gem: u32) -> Result<()> {
         self.0.call(&mut drm::GemClose { handle: gem, pad: 0 })

@@ -155,6 +155,23 @@ impl Machine {
         })
     }
 
+    /// Where the memory of a dma-buf file is in a render node's file, if it is there.
+    pub(crate) fn place_of_dmabuf(&self, node: u32, file: u32) -> Option<u64> {
+        let table = self.placements.table.lock();
+        let render = &self.gpu(node).ok()?.render;
+        let gem = render.take_dmabuf(File(i32::try_from(file).ok()?)).ok()?;
+        let place = render.place_of(gem).ok();
+        let one = Placed {
+            node,
+            gem,
+            offset: 0,
+            bytes: 0,
+        };
+        // A name that cannot be forgotten is forgotten with the file.
+        let _ = self.close_last(&table, one);
+        place
+    }
+
     fn take_away(&self, table: &Table, address: u64, one: Placed) -> Result<()> {
         let render = &self.gpu(one.node)?.render;
         render.unmap_at(one.gem, address, one.offset, one.bytes)?;

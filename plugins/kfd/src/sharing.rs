@@ -85,7 +85,10 @@ impl Machine {
                     handle,
                     mapped: Vec::new(),
                     host_visible: false,
-                    apart,
+                    apart: apart.map(|apart| Apart {
+                        mmap_offset: self.place_of_dmabuf(node, words[0]),
+                        ..apart
+                    }),
                 }
             }
             ExportKind::IPC => {

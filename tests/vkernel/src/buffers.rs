@@ -100,6 +100,8 @@ pub struct Buffer {
     pub backing: Arc<Backing>,
     /// GPUs that see it.
     pub mapped: BTreeSet<usize>,
+    /// It is memory of another buffer, which it was counted with.
+    pub imported: bool,
 }
 
 /// The buffers of a process.
@@ -170,7 +172,7 @@ impl Buffers {
     /// Bytes that a GPU's buffers of a kind take.
     #[must_use]
     pub fn used(&self, gpu: usize, kind: u32) -> u64 {
-        let of = |buffer: &&Buffer| buffer.gpu == gpu && buffer.flags & kind != 0;
+        let of = |buffer: &&Buffer| buffer.gpu == gpu && buffer.flags & kind != 0 && !buffer.imported;
         self.table.values().filter(of).map(|buffer| buffer.bytes).sum()
     }
 

@@ -29,6 +29,7 @@ pub(crate) fn name(code: u32) -> Option<&'static str> {
         0x00 => Some("VERSION"),
         0x09 => Some("GEM_CLOSE"),
         0x2e => Some("PRIME_FD_TO_HANDLE"),
+        0x41 => Some("AMDGPU_GEM_MMAP"),
         0x48 => Some("AMDGPU_GEM_VA"),
         0x45 => Some("AMDGPU_INFO"),
         _ => None,
@@ -42,6 +43,7 @@ pub(crate) fn answer(kernel: &Arc<Kernel>, gpu: usize, code: u32, at: u64) -> An
         Some(0x00) => version(at),
         Some(0x09) => close(kernel, gpu, at, size),
         Some(0x2e) => take(kernel, gpu, at, size),
+        Some(0x41) => place_in_file(kernel, gpu, at, size),
         Some(0x48) => map(kernel, gpu, at, size),
         Some(0x45) => info(kernel, gpu, at),
         _ => Err(Errno::NOTTY),
@@ -146,6 +148,20 @@ fn take(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
     user::put(at, bytes, &a)
 }
 
+/// Where memory is in the file of the render node. Memory of another GPU, or of another process, is in none of this one's.
+fn place_in_file(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
+    let mut a: drm::GemMmap = user::get(at, bytes)?;
+    let name = u32::try_from(a.word & 0xffff_ffff).map_err(|_| Errno::NOENT)?;
+    let process = kernel.process();
+    let shared = process.gems.table.get(&(gpu, name)).ok_or(Errno::NOENT)?;
+    match *shared.backing {
+        Backing::File { gpu: of, offset, .. } if of == gpu => a.word = offset,
+        _ => return Err(Errno::PERM),
+    }
+    drop(process);
+    user::put(at, bytes, &a)
+}
+
 /// Forgets a name, with all places of the memory.
 fn close(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
     let a: drm::GemClose = user::get(at, bytes)?;
@@ -221,14 +237,14 @@ fn map(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
             let buffer = Buffer {
                 address: a.va_address,
                 bytes: a.map_size,
-                // Memory is counted where it was allocated.
-                gpu: usize::MAX,
+                gpu,
                 flags,
                 backing: Arc::new(Backing::Part {
                     of: shared.backing,
                     offset: a.offset_in_bo,
                 }),
                 mapped: BTreeSet::from([gpu]),
+                imported: true,
             };
             show(kernel, gpu, &buffer);
             let handle = process.buffers.enter(kernel.machine.gpus[gpu].gpu_id, buffer);

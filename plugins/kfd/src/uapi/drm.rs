@@ -112,6 +112,21 @@ unsafe impl Request for PrimeHandle {
     const NAME: &'static str = "PRIME_FD_TO_HANDLE";
 }
 
+/// Tells where a buffer is in the render node's file: the name goes in, the offset comes out.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GemMmap {
+    /// The name, then the offset.
+    pub word: u64,
+}
+const _: () = assert!(size_of::<GemMmap>() == 8);
+
+// SAFETY: DRM_AMDGPU_GEM_MMAP takes this union of a name with padding and an offset, which is all integers.
+unsafe impl Request for GemMmap {
+    const CODE: u32 = code(READ | WRITE, GROUP, 0x41, size_of::<Self>());
+    const NAME: &'static str = "AMDGPU_GEM_MMAP";
+}
+
 /// Forgets a name.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,6 +151,7 @@ mod tests {
     #[test]
     fn the_number_is_the_headers() {
         assert_eq!(Info::CODE, 0x4020_6445);
+        assert_eq!(GemMmap::CODE, 0xc008_6441);
         assert_eq!(GemVa::CODE, 0x4028_6448);
         assert_eq!(PrimeHandle::CODE, 0xc00c_642e);
         assert_eq!(GemClose::CODE, 0x4008_6409);

@@ -107,6 +107,7 @@ pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
         flags: a.flags,
         backing: Arc::new(backing),
         mapped: BTreeSet::new(),
+        imported: false,
     };
     a.handle = process.buffers.enter(a.gpu_id, buffer);
     user::put(at, bytes, &a)
@@ -182,7 +183,8 @@ pub(crate) fn show(kernel: &Kernel, gpu: usize, buffer: &Buffer) {
         }
         Backing::Nothing => return,
         // The program mapped it itself.
-        Backing::File { .. } if buffer.flags & (uapi::ALLOC_PUBLIC | uapi::ALLOC_GTT) != 0 => {}
+        Backing::File { .. }
+            if !buffer.imported && buffer.flags & (uapi::ALLOC_PUBLIC | uapi::ALLOC_GTT) != 0 => {}
         backing => {
             if backing.put(kernel, buffer.address, 0, buffer.bytes).is_err() {
                 return;

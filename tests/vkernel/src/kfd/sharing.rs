@@ -36,6 +36,7 @@ fn enter(kernel: &Kernel, gpu_id: u32, address: u64, shared: Shared) -> Result<u
         flags: shared.flags,
         backing: shared.backing,
         mapped: BTreeSet::new(),
+        imported: true,
     };
     Ok(kernel.process().buffers.enter(gpu_id, buffer))
 }

@@ -55,6 +55,7 @@ pub(super) fn svm(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
                         flags,
                         backing: Arc::new(Backing::User(a.start_addr)),
                         mapped: BTreeSet::from([gpu]),
+                        imported: false,
                     };
                     show(kernel, gpu, &buffer);
                     let handle = process.buffers.enter(value, buffer);
