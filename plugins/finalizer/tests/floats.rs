@@ -6,11 +6,13 @@
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
     clippy::float_cmp,
-    reason = "the numbers are patterns of bits"
+    clippy::precedence,
+    reason = "the numbers are patterns of bits, and shifts bind as they do"
 )]
 
 mod support;
 
+use std::cmp::Ordering;
 use support::cases::{case, case_with, check, float, Case};
 use support::number::{f32_of, f64_of, flushed, half_of, of_f32, of_f64, of_half, signed};
 
@@ -131,33 +133,36 @@ const FLUSHED: &[Case] = &[
     }),
 ];
 
-fn compared(v: &[u128], f: fn(f32, f32) -> bool) -> Option<u128> {
-    Some(f(f32_of(v[0]), f32_of(v[1])).into())
+/// Whether the relation of two numbers is one of those that are named: less, equal, greater, unordered.
+fn compared(v: &[u128], relations: &str) -> Option<u128> {
+    let relation = match f32_of(v[0]).partial_cmp(&f32_of(v[1])) {
+        Some(Ordering::Less) => 'l',
+        Some(Ordering::Equal) => 'e',
+        Some(Ordering::Greater) => 'g',
+        None => 'u',
+    };
+    Some(relations.contains(relation).into())
 }
 
 const COMPARISONS: &[Case] = &[
-    case("cmp_eq_b1_f32", "css", |v| compared(v, |a, b| a == b)),
-    case("cmp_ne_b1_f32", "css", |v| compared(v, |a, b| a < b || a > b)),
-    case("cmp_lt_b1_f32", "css", |v| compared(v, |a, b| a < b)),
-    case("cmp_le_b1_f32", "css", |v| compared(v, |a, b| a <= b)),
-    case("cmp_gt_b1_f32", "css", |v| compared(v, |a, b| a > b)),
-    case("cmp_ge_b1_f32", "css", |v| compared(v, |a, b| a >= b)),
-    case("cmp_equ_b1_f32", "css", |v| compared(v, |a, b| !(a < b || a > b))),
-    case("cmp_neu_b1_f32", "css", |v| compared(v, |a, b| a != b)),
-    case("cmp_ltu_b1_f32", "css", |v| compared(v, |a, b| !(a >= b))),
-    case("cmp_leu_b1_f32", "css", |v| compared(v, |a, b| !(a > b))),
-    case("cmp_gtu_b1_f32", "css", |v| compared(v, |a, b| !(a <= b))),
-    case("cmp_geu_b1_f32", "css", |v| compared(v, |a, b| !(a < b))),
-    case("cmp_num_b1_f32", "css", |v| {
-        compared(v, |a, b| !a.is_nan() && !b.is_nan())
-    }),
-    case("cmp_nan_b1_f32", "css", |v| {
-        compared(v, |a, b| a.is_nan() || b.is_nan())
-    }),
-    case("cmp_slt_b1_f32", "css", |v| compared(v, |a, b| a < b)),
-    case("cmp_sgtu_b1_f32", "css", |v| compared(v, |a, b| !(a <= b))),
+    case("cmp_eq_b1_f32", "css", |v| compared(v, "e")),
+    case("cmp_ne_b1_f32", "css", |v| compared(v, "lg")),
+    case("cmp_lt_b1_f32", "css", |v| compared(v, "l")),
+    case("cmp_le_b1_f32", "css", |v| compared(v, "le")),
+    case("cmp_gt_b1_f32", "css", |v| compared(v, "g")),
+    case("cmp_ge_b1_f32", "css", |v| compared(v, "eg")),
+    case("cmp_equ_b1_f32", "css", |v| compared(v, "eu")),
+    case("cmp_neu_b1_f32", "css", |v| compared(v, "lgu")),
+    case("cmp_ltu_b1_f32", "css", |v| compared(v, "lu")),
+    case("cmp_leu_b1_f32", "css", |v| compared(v, "leu")),
+    case("cmp_gtu_b1_f32", "css", |v| compared(v, "gu")),
+    case("cmp_geu_b1_f32", "css", |v| compared(v, "egu")),
+    case("cmp_num_b1_f32", "css", |v| compared(v, "leg")),
+    case("cmp_nan_b1_f32", "css", |v| compared(v, "u")),
+    case("cmp_slt_b1_f32", "css", |v| compared(v, "l")),
+    case("cmp_sgtu_b1_f32", "css", |v| compared(v, "gu")),
     case("cmp_sgeu_u32_f32", "sss", |v| {
-        compared(v, |a, b| !(a < b)).map(|truth| truth * u128::from(u32::MAX))
+        compared(v, "egu").map(|truth| truth * u128::from(u32::MAX))
     }),
     case("cmp_lt_b1_f64", "cdd", |v| {
         Some((f64_of(v[0]) < f64_of(v[1])).into())
@@ -272,15 +277,34 @@ const TO_FLOATS: &[Case] = &[
     float("cvt_f32_f16", "ss", 32, |v| of_f32(half_of(v[0]) as f32)),
 ];
 
+/// The next larger number of one that is finite and not zero.
+fn next_up(x: f32) -> f32 {
+    let step = if x < 0.0 { u32::MAX } else { 1 };
+    f32::from_bits(x.to_bits().wrapping_add(step))
+}
+
+/// The next larger or smaller number; of zero the least one.
+fn next(x: f32, up: bool) -> f32 {
+    if x == 0.0 {
+        let least = f32::from_bits(1);
+        return if up { least } else { -least };
+    }
+    if up {
+        next_up(x)
+    } else {
+        -next_up(-x)
+    }
+}
+
 /// The number next to one that was rounded, on the side of what it was rounded from.
 fn directed(exact: f64, near: f32, up: bool) -> f32 {
     let wide = f64::from(near);
     if exact.is_nan() || wide == exact {
         near
     } else if up && wide < exact {
-        near.next_up()
+        next(near, true)
     } else if !up && wide > exact {
-        near.next_down()
+        next(near, false)
     } else {
         near
     }
@@ -307,8 +331,10 @@ const DIRECTED: &[Case] = &[
     }),
     case("cvt_up_f64_s64", "dd", |v| {
         let (exact, near) = (signed(v[0], 64), v[0] as i64 as f64);
+        // One more in the pattern is away from zero.
+        let step = if near < 0.0 { u64::MAX } else { 1 };
         of_f64(if (near as i128) < exact {
-            near.next_up()
+            f64::from_bits(near.to_bits().wrapping_add(step))
         } else {
             near
         })
@@ -333,7 +359,7 @@ const DIRECTED: &[Case] = &[
         let near = x.sqrt();
         let over = f64::from(near) * f64::from(near) > f64::from(x);
         of_f32(if over && near.is_finite() {
-            near.next_down()
+            next(near, false)
         } else {
             near
         })
@@ -343,7 +369,7 @@ const DIRECTED: &[Case] = &[
         let near = x.sqrt();
         let under = f64::from(near) * f64::from(near) < f64::from(x);
         of_f32(if under && near.is_finite() {
-            near.next_up()
+            next(near, true)
         } else {
             near
         })
@@ -372,8 +398,8 @@ fn quotient(a: f32, b: f32, up: bool) -> Option<u128> {
     };
     let exact = back == f64::from(a);
     of_f32(match (exact, up, low) {
-        (false, true, true) => near.next_up(),
-        (false, false, false) => near.next_down(),
+        (false, true, true) => next(near, true),
+        (false, false, false) => next(near, false),
         _ => near,
     })
 }

@@ -5,7 +5,8 @@
     clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "the numbers are patterns of bits"
+    clippy::precedence,
+    reason = "the numbers are patterns of bits, and shifts bind as they do"
 )]
 
 mod support;

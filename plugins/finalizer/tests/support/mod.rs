@@ -9,6 +9,7 @@
     clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
+    clippy::precedence,
     reason = "a module of each test file, no file uses all of it, and its numbers are patterns of bits"
 )]
 
