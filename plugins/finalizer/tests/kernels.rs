@@ -129,7 +129,10 @@ fn loads_extend_and_vectors_are_contiguous() {
     assert_eq!(values[..2], [0xffff_ff81, 0x81]);
     assert_eq!(
         values[2..4],
-        [i32::from(short.cast_signed()).cast_unsigned(), short.into()]
+        [
+            u32::from(short) | (0xffff_0000 * u32::from(short >> 15)),
+            short.into()
+        ]
     );
     assert_eq!(values[4..7], [word(3), word(7), word(11)]);
     assert_eq!(values[7..11], [word(5), word(9), word(13), 64]);

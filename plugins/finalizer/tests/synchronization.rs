@@ -102,8 +102,8 @@ fn atomics_without_results_count_every_work_item() {
 }
 
 /// A block of a signal.
-fn signal(kind: i64, value: u64, mailbox: u64, event: u64) -> [u64; 8] {
-    [kind.cast_unsigned(), value, mailbox, event, 0, 0, 0, 0]
+fn signal(kind: u64, value: u64, mailbox: u64, event: u64) -> [u64; 8] {
+    [kind, value, mailbox, event, 0, 0, 0, 0]
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_store_to_a_doorbell_rings_it() {
         ld_kernarg_sig64 $d1, [%signal]; signalnoret_st_rlx_b64_sig64 $d1, 12; ret; };";
     let program = program(body);
     let bell = Memory::new(8);
-    let block = Memory::of(&signal(-1, bell.address(), 0, 0));
+    let block = Memory::of(&signal(u64::MAX, bell.address(), 0, 0));
     let launch = Launch::new(&program, "&k", 1, 1).buffer(&bell).buffer(&block);
     launch.run().expect("the kernel runs");
     assert_eq!(bell.values::<u64>(1), [12]);

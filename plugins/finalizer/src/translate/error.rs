@@ -15,7 +15,7 @@ pub enum Error {
         callee: String,
     },
     /// Code for the target is not made here.
-    #[error("Code is made for GFX9 (from gfx900), GFX10 and GFX11, not for {0}")]
+    #[error("Code is made for GFX9 (from gfx900) and GFX10, not for {0}")]
     Target(String),
     /// What a module asks for is not done here.
     #[error("Module {module} cannot be finalized: {what}")]

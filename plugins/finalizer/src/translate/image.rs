@@ -291,11 +291,13 @@ fn sample<'a>(
     }
     let image = words(f, i, 1, image_type(i), 8)?;
     let sampler = words(f, i, 2, Type::SAMPLER, 4)?;
-    let name = format!(
-        "llvm.amdgcn.image.sample.lz.{}.{}.f32",
-        shape.name,
-        data.mangled()
-    );
+    // MI200 only has the form that chooses a level; there is only one.
+    let form = if f.unit.target.isa.contains("--gfx90a") {
+        "sample"
+    } else {
+        "sample.lz"
+    };
+    let name = format!("llvm.amdgcn.image.{form}.{}.{}.f32", shape.name, data.mangled());
     let mut arguments = vec![mask(data)];
     arguments.extend(all.iter().map(argument));
     arguments.extend([argument(&image), argument(&sampler)]);

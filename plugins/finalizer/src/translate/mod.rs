@@ -71,7 +71,7 @@ attributes #1 = { nounwind \"denormal-fp-math\"=\"ieee,ieee\" \"denormal-fp-math
 /// Translates a program for a target.
 pub fn module(linked: &Linked, target: &Target) -> Result<String, Error> {
     // LLVM ends the process where it has no instruction for something; older chips lack some, newer ones are not known.
-    let known = ["gfx90", "gfx94", "gfx10", "gfx11"];
+    let known = ["gfx90", "gfx94", "gfx10"];
     if !known
         .iter()
         .any(|chips| target.isa.contains(&format!("--{chips}")))
