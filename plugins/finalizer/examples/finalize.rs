@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let target = Target {
         isa: format!("amdgcn-amd-amdhsa--{processor}"),
-        wavefront: 64,
+        wavefront: if processor.starts_with("gfx1") { 32 } else { 64 },
     };
     let Some(facts) = modules.first().map(|module| module.facts()) else {
         return Err("there are no files".into());

@@ -63,6 +63,13 @@ fn group_memory_that_no_module_defines_is_named() {
 }
 
 #[test]
+fn chips_that_are_not_known_are_refused() {
+    let text = format!("{HEAD}prog kernel &k() {{ ret; }};");
+    let error = support::translate_all(&[&text], "gfx701").expect_err("it has no 16-bit arithmetic");
+    assert!(error.to_string().contains("gfx701"), "{error}");
+}
+
+#[test]
 fn memory_of_a_size_only_known_later_is_refused() {
     let error = refused("prog kernel &k() { alloca_u32 $s0, $s1; };");
     assert!(error.to_string().contains("alloca_u32"), "{error}");

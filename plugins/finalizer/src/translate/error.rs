@@ -14,6 +14,9 @@ pub enum Error {
         /// Its name.
         callee: String,
     },
+    /// Code for the target is not made here.
+    #[error("Code is made for GFX9 (from gfx900) and GFX10, not for {0}")]
+    Target(String),
     /// What a module asks for is not done here.
     #[error("Module {module} cannot be finalized: {what}")]
     Module {

@@ -24,6 +24,13 @@ pub(super) struct Unit<'a> {
     pub(super) frame: PrivateFrame,
 }
 
+impl Unit<'_> {
+    /// Whether code is made for a chip of GFX9.
+    pub(super) fn is_gfx9(&self) -> bool {
+        self.target.isa.contains("--gfx9")
+    }
+}
+
 /// A function while it is translated.
 pub(super) struct Function<'a> {
     pub(super) unit: &'a Unit<'a>,

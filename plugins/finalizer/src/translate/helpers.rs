@@ -61,7 +61,7 @@ done:
 
 /// Whether this is the first active lane.
 const FIRST: &str = r"define internal i1 @hansa.first() #1 {
-  %active = call i64 @llvm.amdgcn.ballot.i64(i1 true)
+  %active = call i64 @hansa.active()
   %low = trunc i64 %active to i32
   %shifted = lshr i64 %active, 32
   %high = trunc i64 %shifted to i32
@@ -69,6 +69,21 @@ const FIRST: &str = r"define internal i1 @hansa.first() #1 {
   %below = call i32 @llvm.amdgcn.mbcnt.hi(i32 %high, i32 %below.low)
   %first = icmp eq i32 %below, 0
   ret i1 %first
+}
+";
+
+/// The active lanes of wavefronts of 64.
+const ACTIVE: &str = r"define internal i64 @hansa.active() #1 {
+  %active = call i64 @llvm.amdgcn.ballot.i64(i1 true)
+  ret i64 %active
+}
+";
+
+/// The same of 32.
+const ACTIVE_32: &str = r"define internal i64 @hansa.active() #1 {
+  %mask = call i32 @llvm.amdgcn.ballot.i32(i1 true)
+  %active = zext i32 %mask to i64
+  ret i64 %active
 }
 ";
 
@@ -175,10 +190,15 @@ static HELPERS: &[Helper] = &[
         text: NOTIFY,
     },
     Helper {
-        name: "hansa.first",
+        name: "hansa.active",
         needs: &[],
+        declares: &["declare i64 @llvm.amdgcn.ballot.i64(i1)"],
+        text: ACTIVE,
+    },
+    Helper {
+        name: "hansa.first",
+        needs: &["hansa.active"],
         declares: &[
-            "declare i64 @llvm.amdgcn.ballot.i64(i1)",
             "declare i32 @llvm.amdgcn.mbcnt.lo(i32, i32)",
             "declare i32 @llvm.amdgcn.mbcnt.hi(i32, i32)",
         ],
@@ -216,12 +236,24 @@ static HELPERS: &[Helper] = &[
     },
 ];
 
-/// Texts and declarations of the functions of these names and of all that they need.
-pub(super) fn texts<'a>(names: impl Iterator<Item = &'a str>) -> (Vec<String>, Vec<&'static str>) {
+/// What stands for a function of the table where wavefronts have 32 lanes.
+static HELPERS_32: &[Helper] = &[Helper {
+    name: "hansa.active",
+    needs: &[],
+    declares: &["declare i32 @llvm.amdgcn.ballot.i32(i1)"],
+    text: ACTIVE_32,
+}];
+
+/// Texts and declarations of the functions of these names and of all that they need, for a number of lanes.
+pub(super) fn texts<'a>(
+    names: impl Iterator<Item = &'a str>,
+    wavefront: u32,
+) -> (Vec<String>, Vec<&'static str>) {
+    let first = if wavefront == 32 { HELPERS_32 } else { &[] };
     let mut open: Vec<&str> = names.collect();
     let mut done: Vec<&'static Helper> = Vec::new();
     while let Some(name) = open.pop() {
-        let helper = HELPERS.iter().find(|helper| helper.name == name);
+        let helper = first.iter().chain(HELPERS).find(|helper| helper.name == name);
         if let Some(helper) = helper.filter(|helper| done.iter().all(|other| other.name != helper.name)) {
             done.push(helper);
             open.extend(helper.needs);

@@ -1,7 +1,7 @@
 //! What is left (PRM 11.4).
 
 use super::builder::Value;
-use super::error::Reason;
+use super::error::{unsupported, Reason};
 use super::function::Function;
 use super::lanes;
 use super::ty::Ty;
@@ -23,12 +23,12 @@ const SIMDS: u32 = 4;
 pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), Reason> {
     let value = match i.opcode {
         Opcode::CLOCK => f.b.call("llvm.amdgcn.s.memrealtime", Ty::I64, &[]),
-        Opcode::CUID => hardware(f, field(HW_ID, 8, 7)),
+        Opcode::CUID => hardware(f, field(HW_ID, 8, 7))?,
         // How many there are, no program can see; numbers have seven bits.
         Opcode::MAXCUID => Value::int(Ty::I32, 127),
         Opcode::WAVEID => {
-            let wave = hardware(f, field(HW_ID, 0, 4));
-            let simd = hardware(f, field(HW_ID, 4, 2));
+            let wave = hardware(f, field(HW_ID, 0, 4))?;
+            let simd = hardware(f, field(HW_ID, 4, 2))?;
             let before = f.b.with_constant("mul", &simd, WAVES);
             f.b.binary("add", &before, &wave)
         }
@@ -41,9 +41,12 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result
     f.write(i, i.ty, &value)
 }
 
-fn hardware(f: &mut Function<'_>, field: u32) -> Value {
+fn hardware(f: &mut Function<'_>, field: u32) -> Result<Value, Reason> {
+    if !f.unit.is_gfx9() {
+        return unsupported("where a wavefront runs is only known on GFX9");
+    }
     let field = Value::int(Ty::I32, field);
-    f.b.call("llvm.amdgcn.s.getreg", Ty::I32, &[&field])
+    Ok(f.b.call("llvm.amdgcn.s.getreg", Ty::I32, &[&field]))
 }
 
 /// `debugtrap`: there is no debugger that would see the operand.

@@ -70,6 +70,14 @@ attributes #1 = { nounwind \"denormal-fp-math\"=\"ieee,ieee\" \"denormal-fp-math
 
 /// Translates a program for a target.
 pub fn module(linked: &Linked, target: &Target) -> Result<String, Error> {
+    // LLVM ends the process where it has no instruction for something; older chips lack some, newer ones are not known.
+    let known = ["gfx90", "gfx94", "gfx10"];
+    if !known
+        .iter()
+        .any(|chips| target.isa.contains(&format!("--{chips}")))
+    {
+        return Err(Error::Target(target.isa.clone()));
+    }
     for module in linked.modules() {
         if module.facts().machine_model != MachineModel::LARGE {
             return Err(Error::Module {
@@ -93,7 +101,7 @@ pub fn module(linked: &Linked, target: &Target) -> Result<String, Error> {
         declarations.extend(translated.declarations);
         needed.extend(translated.helpers);
     }
-    let (helpers, declared) = helpers::texts(needed.into_iter());
+    let (helpers, declared) = helpers::texts(needed.into_iter(), target.wavefront);
     declarations.extend(declared.into_iter().map(str::to_owned));
     let mut text = HEAD.to_owned();
     for line in globals.lines().chain(declarations) {

@@ -58,24 +58,33 @@ pub(super) fn shuffle<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(
     f.write(i, i.ty, &value)
 }
 
-/// The number of a lane, which counts modulo the lanes.
-fn lane_number<'a>(f: &mut Function<'a>, i: &Instruction<'a>, index: usize, ty: Ty) -> Result<Value, Reason> {
+/// Where a lane starts: its number, which counts modulo the lanes, in bits. Lanes of a number only known later are found
+/// by shifts: LLVM 15 inserts bytes wrongly.
+fn lane_start<'a>(f: &mut Function<'a>, i: &Instruction<'a>, index: usize, ty: Ty) -> Result<Value, Reason> {
     let number = f.source(i, index, Type::U32)?;
-    Ok(f.b.with_constant("and", &number, ty.lanes - 1))
+    let number = f.b.with_constant("and", &number, ty.lanes - 1);
+    let start = f.b.with_constant("mul", &number, ty.lane_bits());
+    Ok(f.b.resize(&start, Ty::int(ty.bits()), false))
 }
 
 /// `pack`: a value with one lane replaced.
 pub(super) fn pack<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), Reason> {
     let ty = vector(i.ty)?;
-    let bits = f.source_bits(i, 1, i.ty)?;
-    let whole = f.b.bitcast(&bits, ty);
+    let whole = f.source_bits(i, 1, i.ty)?;
     let lane = f.source_bits(i, 2, source_type(i)?)?;
     if lane.ty.bits() < ty.lane_bits() {
         return invalid("its source is smaller than a lane");
     }
-    let lane = f.b.resize(&lane, ty.lane(), false);
-    let number = lane_number(f, i, 3, ty)?;
-    let value = f.b.insert(&whole, &lane, &number.text);
+    let start = lane_start(f, i, 3, ty)?;
+    let b = &mut f.b;
+    let lane = b.resize(&lane, ty.lane(), false);
+    let lane = b.resize(&lane, whole.ty, false);
+    let lane = b.binary("shl", &lane, &start);
+    let ones = Value::int(whole.ty, (1i128 << ty.lane_bits()) - 1);
+    let hole = b.binary("shl", &ones, &start);
+    let rest = b.with_constant("xor", &hole, -1);
+    let rest = b.binary("and", &whole, &rest);
+    let value = b.binary("or", &rest, &lane);
     f.write(i, i.ty, &value)
 }
 
@@ -83,13 +92,10 @@ pub(super) fn pack<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), 
 pub(super) fn unpack<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), Reason> {
     let source = source_type(i)?;
     let ty = vector(source)?;
-    let bits = f.source_bits(i, 1, source)?;
-    let whole = f.b.bitcast(&bits, ty);
-    let number = lane_number(f, i, 2, ty)?;
-    let lane = f.b.value(
-        ty.lane(),
-        format_args!("extractelement {ty} {whole}, i32 {number}"),
-    );
+    let whole = f.source_bits(i, 1, source)?;
+    let start = lane_start(f, i, 2, ty)?;
+    let lane = f.b.binary("lshr", &whole, &start);
+    let lane = f.b.resize(&lane, ty.lane(), false);
     let to = Ty::int(ty_of(i.ty)?.bits());
     if to.bits() < ty.lane_bits() {
         return invalid("its destination is smaller than a lane");

@@ -4,8 +4,19 @@
     dead_code,
     unreachable_pub,
     missing_docs,
-    reason = "a module of each test file, and no file uses all of it"
+    unused_imports,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    clippy::precedence,
+    reason = "a module of each test file, no file uses all of it, and its numbers are patterns of bits"
 )]
+
+pub mod cases;
+pub mod device;
+pub mod number;
+pub mod run;
 
 use hansa_finalizer::backend;
 use hansa_finalizer::brig::{MachineModel, Module, Profile, Round};

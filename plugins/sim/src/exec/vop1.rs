@@ -12,6 +12,16 @@ fn sixteenths(value: u32) -> f32 {
     ((value << 28) as i32 >> 28) as f32 * 0.0625
 }
 
+/// A number as arithmetic passes it on: a signaling NaN becomes a quiet one.
+#[inline(always)]
+fn quiet(value: f32) -> f32 {
+    if value.is_nan() {
+        f32::from_bits(value.to_bits() | 0x40_0000)
+    } else {
+        value
+    }
+}
+
 /// Position of the highest one bit from the top, all ones if there is none.
 #[inline(always)]
 pub(crate) fn first_high(value: u32) -> u32 {
@@ -79,7 +89,7 @@ pub(crate) static TABLE: &[Entry] = &[
     lane!("v_cvt_u32_f32", WARM, |_, a: f32| -> u32 { a as u32 }),
     lane!("v_cvt_i32_f32", WARM, |_, a: f32| -> i32 { a as i32 }),
     lane!("v_cvt_f16_f32", WARM, |m, a: f32| -> Half { Half::nearest(a) }, rounded { Half::rounded(a, m.round64(), m.fp16_overflow()) }),
-    lane!("v_cvt_f32_f16", WARM, |_, a: Half| -> f32 { a.wide() }),
+    lane!("v_cvt_f32_f16", WARM, |_, a: Half| -> f32 { quiet(a.wide()) }),
     lane!("v_cvt_rpi_i32_f32", COLD, |_, a: f32| -> i32 {
         (f64::from(a) + 0.5).floor() as i32
     }),
