@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use hansa_amd::AmdPlugin;
 use hansa_core::plugin::Facts;
+use hansa_finalizer::FinalizerPlugin;
 use hansa_image::ImagePlugin;
 use hansa_plugin_api::Plugin as _;
 use hansa_sim::SimPlugin;
@@ -181,6 +182,7 @@ fn manifests() -> &'static str {
             (SimPlugin::FACTS, "libhansa_sim_plugin.so"),
             (AmdPlugin::FACTS, "libhansa_amd_plugin.so"),
             (ImagePlugin::FACTS, "libhansa_image_plugin.so"),
+            (FinalizerPlugin::FACTS, "libhansa_finalizer_plugin.so"),
         ] {
             let library = libraries().join(library);
             assert!(library.is_file(), "{} was not built", library.display());

@@ -102,9 +102,10 @@ fn loaded_plugins_come_from_their_libraries() {
             "libhansa_sim_plugin.so",
             "libhansa_amd_plugin.so",
             "libhansa_image_plugin.so",
+            "libhansa_finalizer_plugin.so",
         ]
         .map(|library| log.contains(library))
     };
-    assert_eq!(loads(Plugins::Loaded), [true; 3]);
-    assert_eq!(loads(Plugins::BuiltIn), [false; 3]);
+    assert_eq!(loads(Plugins::Loaded), [true; 4]);
+    assert_eq!(loads(Plugins::BuiltIn), [false; 4]);
 }
