@@ -99,7 +99,12 @@ fn info_shows_the_versions_of_gpus_that_were_asked_for() {
 fn the_doctor_names_every_plugin_and_why() {
     let report = json(&mut hansa(&["doctor", "--json"]));
     let plugins = report["plugins"].as_array().expect("a list");
-    for id in ["org.hansa.sim", "org.hansa.amd", "org.hansa.image", "org.hansa.finalizer"] {
+    for id in [
+        "org.hansa.sim",
+        "org.hansa.amd",
+        "org.hansa.image",
+        "org.hansa.finalizer",
+    ] {
         let plugin = plugins
             .iter()
             .find(|p| p["id"] == id)
