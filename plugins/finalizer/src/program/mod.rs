@@ -109,7 +109,9 @@ impl Program {
         if facts.machine_model != self.settings.machine_model {
             return what("machine model");
         }
-        if facts.profile != self.settings.profile {
+        // Agents report the base profile, as AMD's do, though their code does all of the full one. Programs are made with
+        // what the agent says, of modules for the full profile.
+        if facts.profile != self.settings.profile && facts.profile != Profile::FULL {
             return what("profile");
         }
         // A module that leaves the rounding open fits every program.
