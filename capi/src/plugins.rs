@@ -8,4 +8,5 @@ pub const BUILT_INS: &[BuiltIn] = &[
     BuiltIn::of::<hansa_sim::SimPlugin>(),
     BuiltIn::of::<hansa_amd::AmdPlugin>(),
     BuiltIn::of::<hansa_image::ImagePlugin>(),
+    BuiltIn::of::<hansa_finalizer::FinalizerPlugin>(),
 ];

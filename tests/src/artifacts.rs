@@ -57,13 +57,14 @@ pub fn compiler_output(compiler: &mut Command) -> std::io::Result<Output> {
 }
 
 /// The packages whose libraries are loaded at run time.
-const LIBRARIES: [&str; 6] = [
+const LIBRARIES: [&str; 7] = [
     "hansa-capi",
     "hansa-presence",
     "hansa-sim-plugin",
     "hansa-amd-plugin",
     "hansa-vkernel-preload",
     "hansa-image-plugin",
+    "hansa-finalizer-plugin",
 ];
 
 /// Has cargo build the libraries, once per process, and gives the directory in which they lie.

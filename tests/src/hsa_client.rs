@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use hansa_amd::AmdPlugin;
 use hansa_core::plugin::Facts;
+use hansa_finalizer::FinalizerPlugin;
 use hansa_image::ImagePlugin;
 use hansa_plugin_api::Plugin as _;
 use hansa_sim::SimPlugin;
@@ -22,7 +23,7 @@ use crate::kernels::host_object;
 const LIMIT: &str = "600";
 
 /// Clients of functions that Debian's header does not have; they are compiled against our own.
-const NEWER: &[&str] = &["copies", "peers", "sharing", "svm", "vmem"];
+const NEWER: &[&str] = &["copies", "levels", "peers", "sharing", "svm", "vmem"];
 
 /// Whether clients and kernels can be compiled here. A test that gets `false` has nothing to do.
 ///
@@ -181,6 +182,7 @@ fn manifests() -> &'static str {
             (SimPlugin::FACTS, "libhansa_sim_plugin.so"),
             (AmdPlugin::FACTS, "libhansa_amd_plugin.so"),
             (ImagePlugin::FACTS, "libhansa_image_plugin.so"),
+            (FinalizerPlugin::FACTS, "libhansa_finalizer_plugin.so"),
         ] {
             let library = libraries().join(library);
             assert!(library.is_file(), "{} was not built", library.display());

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::artifacts::{compiler_output, scratch_dir};
-use crate::c_client::repository;
+use crate::c_client::{has_program, present, repository};
 
 /// The GPUs that the kernels are compiled for.
 pub const TARGETS: [&str; 4] = ["gfx900", "gfx906", "gfx908", "gfx90a"];
@@ -65,6 +65,36 @@ pub fn code_objects() -> &'static Path {
         }
         dir
     })
+}
+
+/// The directory with the modules of `tests/kernels/hsail` in BRIG, as HSAILasm makes them: `NAME.brig`; `None` without
+/// HSAILasm. Made once per process.
+///
+/// # Panics
+///
+/// When a module does not assemble, and in CI without HSAILasm.
+pub fn hsail_modules() -> Option<&'static Path> {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    if !present(has_program("HSAILasm"), "HSAILasm", "hsail-tools") {
+        return None;
+    }
+    Some(DIR.get_or_init(|| {
+        let dir = scratch_dir("hsail");
+        let sources = repository().join("tests/kernels/hsail");
+        for source in std::fs::read_dir(&sources).expect("The kernels are there") {
+            let source = source.expect("The directory can be read").path();
+            let name = source.file_name().expect("A file has a name");
+            // Several tests make the same files at once; each puts a whole one in place.
+            let module = dir.join(name).with_extension("brig");
+            let own = dir.join(format!("{}.{}", text(&module), std::process::id()));
+            let output = Command::new("HSAILasm").arg("-o").arg(&own).arg(&source).output();
+            let output = output.expect("HSAILasm can be run");
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(own.exists(), "HSAILasm {}:\n{said}", source.display());
+            std::fs::rename(&own, &module).expect("The target directory can be written");
+        }
+        dir
+    }))
 }
 
 /// The object with all kernels compiled for the host, for a C program that wants the expected values.

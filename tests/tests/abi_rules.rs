@@ -6,10 +6,11 @@ use std::path::Path;
 use std::process::Command;
 
 const ROOT_MODULE: &str = "_1as_0lib_1header_0root_bmodule_bloader";
-const PLUGINS: [&str; 3] = [
+const PLUGINS: [&str; 4] = [
     "libhansa_sim_plugin.so",
     "libhansa_amd_plugin.so",
     "libhansa_image_plugin.so",
+    "libhansa_finalizer_plugin.so",
 ];
 
 fn output(program: &str, arguments: &[&str], file: &Path) -> String {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use hansa_tests::hsa_client::{program, ready, run, Machine, Plugins};
-use hansa_tests::kernels::code_objects;
+use hansa_tests::kernels::{code_objects, hsail_modules};
 
 fn run_client(name: &str, plugins: Plugins) {
     if ready() {
@@ -39,7 +39,36 @@ macro_rules! clients {
     )*};
 }
 
-clients! { vector_add packets bad_input bad_packets bad_calls signals memory sharing vmem svm info lifecycle images endings copies }
+clients! { vector_add packets bad_input bad_packets bad_calls signals memory sharing vmem svm info lifecycle images levels endings copies }
+
+mod finalizer {
+    use super::{hsail_modules, ready, run, Machine, Plugins};
+
+    fn finalize(machine: Machine<'_>) {
+        if let (true, Some(modules)) = (ready(), hsail_modules()) {
+            run(machine, "finalizer", &[modules]);
+        }
+    }
+
+    #[test]
+    fn with_built_in_plugins() {
+        finalize(Machine::gfx900(Plugins::BuiltIn));
+    }
+
+    #[test]
+    fn with_loaded_plugins() {
+        finalize(Machine::gfx900(Plugins::Loaded));
+    }
+
+    #[test]
+    fn for_a_newer_chip() {
+        finalize(Machine {
+            plugins: Plugins::BuiltIn,
+            isa: "gfx90a",
+            devices: 1,
+        });
+    }
+}
 
 mod kernels {
     use super::{run_kernels, Machine, Plugins};
@@ -102,9 +131,10 @@ fn loaded_plugins_come_from_their_libraries() {
             "libhansa_sim_plugin.so",
             "libhansa_amd_plugin.so",
             "libhansa_image_plugin.so",
+            "libhansa_finalizer_plugin.so",
         ]
         .map(|library| log.contains(library))
     };
-    assert_eq!(loads(Plugins::Loaded), [true; 3]);
-    assert_eq!(loads(Plugins::BuiltIn), [false; 3]);
+    assert_eq!(loads(Plugins::Loaded), [true; 4]);
+    assert_eq!(loads(Plugins::BuiltIn), [false; 4]);
 }

@@ -96,10 +96,22 @@ fn info_shows_the_versions_of_gpus_that_were_asked_for() {
 }
 
 #[test]
+fn nothing_is_missing() {
+    let output = hansa(&["info", "--missing"]).output().expect("built");
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(text(&output), "");
+}
+
+#[test]
 fn the_doctor_names_every_plugin_and_why() {
     let report = json(&mut hansa(&["doctor", "--json"]));
     let plugins = report["plugins"].as_array().expect("a list");
-    for id in ["org.hansa.sim", "org.hansa.amd", "org.hansa.image"] {
+    for id in [
+        "org.hansa.sim",
+        "org.hansa.amd",
+        "org.hansa.image",
+        "org.hansa.finalizer",
+    ] {
         let plugin = plugins
             .iter()
             .find(|p| p["id"] == id)

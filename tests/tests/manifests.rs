@@ -51,6 +51,11 @@ fn of_the_amd_extension() {
 }
 
 #[test]
+fn of_the_finalizer_extension() {
+    agrees::<hansa_finalizer::FinalizerPlugin>("finalizer");
+}
+
+#[test]
 fn of_the_image_extension() {
     agrees::<hansa_image::ImagePlugin>("image");
 }

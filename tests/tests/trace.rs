@@ -264,7 +264,10 @@ fn what_is_missing_is_missing_under_a_trace_as_well() {
     }
     let missing = |trace: &str| {
         let mut command = MACHINE.command(&libraries().join("hansa"));
-        command.args(["info", "--missing"]).env("HSA_TRACE", trace);
+        command
+            .args(["info", "--missing"])
+            .env("HANSA_PLUGIN_DISABLE", "org.hansa.finalizer")
+            .env("HSA_TRACE", trace);
         let output = command.output().expect("timeout is a part of every system");
         assert!(output.status.success(), "{output:?}");
         (

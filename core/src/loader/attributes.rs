@@ -6,7 +6,7 @@
 //! allocation.
 
 use super::kernel::Kernel;
-use super::symbol::{ObjectSymbol, ObjectSymbolKind};
+use super::symbol::{ObjectSymbol, ObjectSymbolKind, DESCRIPTOR_SUFFIX};
 
 /// Separates the module's name from the symbol's (HSAIL symbols only).
 const MODULE_SEPARATOR: &str = "::";
@@ -82,7 +82,8 @@ impl SymbolKind {
 impl Linkage {
     /// The linkage of a code object's symbol.
     pub(super) fn of(symbol: &ObjectSymbol<'_>) -> Self {
-        if symbol.is_global {
+        let of_module = is_hsail(symbol.name) && !split(symbol.name).0.is_empty();
+        if symbol.is_global && !of_module {
             Self::Program
         } else {
             Self::Module
@@ -98,12 +99,26 @@ pub(super) fn split(name: &str) -> (&str, &str) {
     }
 }
 
+/// Whether a full name is one of HSAIL, whose names of module scope begin with a sigil.
+pub(super) fn is_hsail(name: &str) -> bool {
+    split(name).1.starts_with('&')
+}
+
+/// The full name under which a symbol is kept. Programs know the kernels of HSAIL by their own names, which are older
+/// than the ending of descriptors; those of other languages they know with the ending.
+pub(super) fn kept_as(name: &str) -> &str {
+    match name.strip_suffix(DESCRIPTOR_SUFFIX) {
+        Some(kernel) if is_hsail(kernel) => kernel,
+        _ => name,
+    }
+}
+
 /// Calls `look_up` with the full name of a symbol of a module; an empty module is none.
 pub(super) fn look_up_in<T>(module: &str, name: &str, look_up: impl FnOnce(&str) -> T) -> T {
     if module.is_empty() {
-        look_up(name)
+        look_up(kept_as(name))
     } else {
-        look_up(&format!("{module}{MODULE_SEPARATOR}{name}"))
+        look_up(kept_as(&format!("{module}{MODULE_SEPARATOR}{name}")))
     }
 }
 
@@ -121,8 +136,22 @@ mod tests {
     }
 
     #[test]
+    fn kernels_of_hsail_are_kept_under_their_own_names() {
+        for (name, kept) in [
+            ("&vadd.kd", "&vadd"),
+            ("&m::&vadd.kd", "&m::&vadd"),
+            ("&vadd", "&vadd"),
+            ("vadd.kd", "vadd.kd"),
+            ("ns::vadd.kd", "ns::vadd.kd"),
+        ] {
+            assert_eq!(kept_as(name), kept);
+        }
+    }
+
+    #[test]
     fn the_full_name_is_what_split_takes_apart() {
         look_up_in("&m", "&vadd", |name| assert_eq!(split(name), ("&m", "&vadd")));
         look_up_in("", "vadd.kd", |name| assert_eq!(name, "vadd.kd"));
+        look_up_in("&m", "&vadd.kd", |name| assert_eq!(name, "&m::&vadd"));
     }
 }

@@ -2,7 +2,9 @@
 
 use object::elf::{PF_W, PF_X, PT_LOAD};
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _};
+use std::collections::HashMap;
 
+use super::attributes::{is_hsail, kept_as};
 use super::elf::{Elf, LE};
 use super::error::{broken, LoadError};
 use super::isa::ObjectTarget;
@@ -59,7 +61,7 @@ impl<'data> CodeObject<'data> {
         let image = Image::read(elf)?;
         let symbols = symbol::read(elf, version, target.isa.processor(), &image)?;
         let relocations = link::read(elf, &image)?;
-        Ok(Self {
+        let mut object = Self {
             data,
             version,
             target,
@@ -67,7 +69,32 @@ impl<'data> CodeObject<'data> {
             symbols,
             relocations,
             notes,
-        })
+        };
+        object.align_arguments();
+        Ok(object)
+    }
+
+    /// Arguments of HSAIL kernels can ask for more than the alignment that all have; only the metadata tells. Without it
+    /// they have that one.
+    fn align_arguments(&mut self) {
+        if !self.kernels().any(|kernel| is_hsail(kernel.name)) {
+            return;
+        }
+        let Ok(Some(metadata)) = self.metadata() else {
+            return;
+        };
+        let aligned = metadata.kernels.iter().filter_map(|kernel| {
+            let align = u32::try_from(kernel.kernarg_segment_align?).ok()?;
+            Some((kept_as(&kernel.symbol), align))
+        });
+        let aligned: HashMap<&str, u32> = aligned.collect();
+        for symbol in &mut self.symbols {
+            if let (Some(&align), ObjectSymbolKind::Kernel(kernel)) =
+                (aligned.get(symbol.name), &mut symbol.kind)
+            {
+                kernel.kernarg_alignment = kernel.kernarg_alignment.max(align);
+            }
+        }
     }
 
     /// The bytes it was parsed from.

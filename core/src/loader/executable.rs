@@ -13,7 +13,9 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-use super::attributes::{look_up_in, split, Allocation, Linkage, SymbolKind, Variable, VariableSegment};
+use super::attributes::{
+    kept_as, look_up_in, split, Allocation, Linkage, SymbolKind, Variable, VariableSegment,
+};
 use super::code_object::CodeObject;
 use super::error::LoadError;
 use super::isa::{compatible_with_any, Isa};
@@ -381,7 +383,7 @@ impl Executable {
     /// The symbol with a full name: of an agent, or of the program if there is no agent.
     #[must_use]
     pub fn symbol(&self, name: &str, agent: Option<AgentKey>) -> Option<Arc<Symbol>> {
-        self.inner.read().find(name, agent).cloned()
+        self.inner.read().find(kept_as(name), agent).cloned()
     }
 
     /// The symbol of a module; an empty module is none.

@@ -10,6 +10,7 @@ use object::elf::{SHT_DYNSYM, SHT_SYMTAB};
 use object::read::elf::{SectionHeader as _, SectionTable, Sym as _, SymbolTable};
 use object::read::{SectionIndex, StringTable, SymbolIndex};
 
+use super::attributes::kept_as;
 use super::code_object::Image;
 use super::elf::{Elf, Header, Section, Symbol, LE};
 use super::error::{broken, LoadError};
@@ -39,7 +40,7 @@ const NAME_BUDGET: usize = 4;
 /// A symbol a program can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectSymbol<'data> {
-    /// Its full name, including the ending of a descriptor.
+    /// Its full name, including the ending of a descriptor unless it is a kernel of HSAIL.
     pub name: &'data str,
     /// Its address as linked.
     pub address: u64,
@@ -273,7 +274,10 @@ impl<'data> Found<'data> {
 
     fn finish(&self, address: u64, alignment: u64, kind: ObjectSymbolKind) -> ObjectSymbol<'data> {
         ObjectSymbol {
-            name: self.name,
+            name: match kind {
+                ObjectSymbolKind::Kernel(_) => kept_as(self.name),
+                _ => self.name,
+            },
             address,
             size: self.symbol.st_size(LE),
             alignment,

@@ -45,6 +45,14 @@ fn the_settings_must_be_those_of_the_program() {
         assert_eq!(program.add(1, module), expected, "{header}");
         assert_eq!(program.modules().len(), usize::from(what.is_none()), "{header}");
     }
+    let Some(full) = module("$full:$large:$default", "prog kernel &k() { ret; };") else {
+        return;
+    };
+    let mut base = Program::new(Settings {
+        profile: Profile::BASE,
+        ..SETTINGS
+    });
+    assert_eq!(base.add(1, full), Ok(()));
     let Some(open) = module("$full:$large:$default", "prog kernel &k() { ret; };") else {
         return;
     };

@@ -34,29 +34,21 @@ macro_rules! image_table {
 }
 hansa_plugin_api::for_each_image_api!(image_table);
 
-/// Builds the type of the table of functions that are in no public table, from its rows.
+/// Builds the table of functions that are in no public table, and its type, from its rows.
 macro_rules! others_table {
     ($(($name:ident, ($($arg:ident: $ty:ty),*), $ret:ty, $doc:literal))*) => {
-        /// The functions that are in no public table; what is not here is NULL.
+        /// The functions that are in no public table.
         #[repr(C)]
         #[derive(Debug)]
         struct Others {
             version: ApiTableVersion,
-            $($name: Option<unsafe extern "C" fn($($arg: $ty),*) -> $ret>,)*
+            $($name: unsafe extern "C" fn($($arg: $ty),*) -> $ret,)*
         }
+
+        static OTHERS: Others = Others { version: IMAGE_EXT_TABLE_VERSION, $($name,)* };
     };
 }
 hansa_plugin_api::for_each_untabled_api!(others_table);
-
-static OTHERS: Others = Others {
-    version: IMAGE_EXT_TABLE_VERSION,
-    hsa_amd_image_get_info_max_dim: Some(hsa_amd_image_get_info_max_dim),
-    // There are no mip levels.
-    hsa_ext_image_mipmap_array_get_level: None,
-    hsa_ext_image_create_v2: Some(hsa_ext_image_create_v2),
-    hsa_ext_image_data_get_info_v2: Some(hsa_ext_image_data_get_info_v2),
-    hsa_ext_image_destroy_v2: Some(hsa_ext_image_destroy_v2),
-};
 
 /// The image extension as a plugin.
 #[derive(Debug)]

@@ -24,6 +24,31 @@ pub(crate) struct Wanted {
     pub(crate) format: Format,
 }
 
+/// Makes an image of a level of another, over the same memory. Images have one level, 0, which has the size of the
+/// whole; the description may give its elements another format of the same size.
+fn level(
+    call: &Call,
+    agent: hsa_agent_t,
+    whole: *const hsa_ext_image_t,
+    number: u32,
+    description: *const hsa_ext_image_descriptor_v2_t,
+    image: *mut hsa_ext_image_t,
+) -> Outcome {
+    not_zero(agent.handle)?;
+    call.agent(agent.handle)?;
+    let place = call.out(image)?;
+    let whole = call.image(call.read(whole)?.handle)?;
+    let description = call.read(description)?.without_levels()?;
+    argument(number == 0)?;
+    let wanted = wanted(call, agent.handle, &description)?;
+    argument(wanted.extent == whole.extent && wanted.format.bytes() == whole.format.bytes())?;
+    let layout = whole
+        .layout
+        .ok_or(Failure::Status(hsa_status_t::ERROR_INVALID_ARGUMENT))?;
+    place.set(wanted.create(call, agent.handle, layout, whole.address)?);
+    Ok(())
+}
+
 /// What an agent can do with a format: nothing, if it does not know it.
 fn capability(
     module: &Module,
@@ -315,6 +340,14 @@ entries! {
         image_data: *const c_void, access_permission: Permission, image: *mut hsa_ext_image_t,
     ) {
         create(call, agent, image_descriptor, image_data, access_permission, Rows::Tight, image)
+    }
+
+    /// Makes an image of a level of another.
+    fn hsa_ext_image_mipmap_array_get_level(
+        call; agent: hsa_agent_t, mipmapped_array: *const hsa_ext_image_t, mip_level: u32,
+        image_descriptor: *const hsa_ext_image_descriptor_v2_t, level_image_out: *mut hsa_ext_image_t,
+    ) {
+        level(call, agent, mipmapped_array, mip_level, image_descriptor, level_image_out)
     }
 
     /// Ends an image, not its memory.

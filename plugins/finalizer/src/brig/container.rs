@@ -121,6 +121,10 @@ pub(super) fn sections(module: &[u8]) -> Result<Sections, BrigError> {
     if let Some(pair) = taken.windows(2).find(|pair| pair[0].end > pair[1].start) {
         return Err(error(pair[1].start, "two parts of the module overlap"));
     }
+    let end = taken.iter().map(|range| range.end).max().unwrap_or(0);
+    if module.len() as u64 - end >= 16 {
+        return Err(error(end, "there is more behind the last section than padding"));
+    }
     let [data, code, operands] = [DATA, CODE, OPERANDS].map(|i| found[i].clone());
     for (section, name) in [
         (&data, "hsa_data"),

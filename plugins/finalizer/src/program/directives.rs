@@ -8,6 +8,7 @@
 use super::linked::{Linked, Symbol};
 use crate::brig::{Control, ControlKind, Directive, Entry, Operand};
 use hansa_plugin_api::hsa::hsa_ext_control_directives_t;
+use std::collections::BTreeSet;
 
 /// The directives of the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -127,7 +128,7 @@ impl Directives {
     pub(crate) fn agree(
         &self,
         program: &Linked,
-        functions: &[Symbol],
+        functions: &BTreeSet<Symbol>,
         wavefront: u32,
     ) -> Result<(), DirectiveError> {
         for &symbol in functions {

@@ -1,11 +1,9 @@
 //! Programs: modules that are finalized together.
 
-mod calls;
 mod directives;
 mod linked;
 mod symbols;
 
-pub use calls::CallError;
 pub use directives::{DirectiveError, Directives};
 pub use linked::{Linked, Symbol, Target};
 pub use symbols::Conflict;
@@ -13,8 +11,6 @@ pub use symbols::Conflict;
 use crate::brig::{BrigError, MachineModel, Module, Profile, Round};
 use std::sync::Arc;
 use symbols::Symbols;
-
-pub(crate) use calls::reachable;
 
 /// What the modules of a program have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,7 +109,9 @@ impl Program {
         if facts.machine_model != self.settings.machine_model {
             return what("machine model");
         }
-        if facts.profile != self.settings.profile {
+        // Agents report the base profile, as AMD's do, though their code does all of the full one. Programs are made with
+        // what the agent says, of modules for the full profile.
+        if facts.profile != self.settings.profile && facts.profile != Profile::FULL {
             return what("profile");
         }
         // A module that leaves the rounding open fits every program.
