@@ -12,6 +12,7 @@ pub mod intercept;
 mod listeners;
 pub mod scratch;
 pub mod slots;
+mod undo;
 
 pub use descriptor::Descriptor;
 pub use listeners::ErrorCallback;
@@ -32,6 +33,7 @@ use listeners::Listeners;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use undo::Undo;
 
 /// Bytes of an AQL packet.
 pub const PACKET_BYTES: usize = 64;
@@ -671,52 +673,4 @@ fn watch(
     runtime
         .handlers
         .register(signal, Condition::Ne, 0, Box::new(on_change))
-}
-
-/// Takes apart what a failed creation had.
-struct Undo<'a> {
-    runtime: &'a Runtime,
-    ring: Option<Pages>,
-    registrations: Vec<(usize, api::MemoryHandle)>,
-    descriptor: Option<&'static Descriptor>,
-    signals: Vec<&'static Block>,
-    scratch: Option<(usize, api::Allocation)>,
-}
-
-impl<'a> Undo<'a> {
-    const fn new(runtime: &'a Runtime, ring: Pages) -> Self {
-        Self {
-            runtime,
-            ring: Some(ring),
-            registrations: Vec::new(),
-            descriptor: None,
-            signals: Vec::new(),
-            scratch: None,
-        }
-    }
-
-    fn disarm(&mut self) {
-        self.ring = None;
-        self.descriptor = None;
-        self.signals.clear();
-    }
-}
-
-impl Drop for Undo<'_> {
-    fn drop(&mut self) {
-        if let Some((driver, scratch)) = self.scratch.take() {
-            let _ = self.runtime.drivers[driver].object.free(scratch.handle);
-        }
-        for signal in self.signals.drain(..) {
-            pool::retire(signal);
-        }
-        if let Some(descriptor) = self.descriptor.take() {
-            slots::give_back(descriptor);
-        }
-        self.runtime.deregister(&self.registrations);
-        if let Some(ring) = self.ring.take() {
-            // SAFETY: the queue was never given out.
-            unsafe { ring.unmap() };
-        }
-    }
 }

@@ -4,6 +4,8 @@
 
 mod aql;
 mod memory;
+mod pm4;
+mod ring;
 mod sdma;
 mod sim;
 
@@ -89,6 +91,7 @@ enum Step {
 #[derive(Debug)]
 enum Running {
     Aql(aql::Queue),
+    Pm4(pm4::Queue),
     Sdma(sdma::Queue),
 }
 
@@ -136,10 +139,7 @@ impl Device {
         bell.silence();
         let running = match a.queue_type {
             uapi::QUEUE_TYPE_COMPUTE_AQL => Running::Aql(aql::Queue::new(a, bell)),
-            uapi::QUEUE_TYPE_COMPUTE => {
-                kernel.complain("a queue of PM4 packets, which this device does not run".into());
-                return;
-            }
+            uapi::QUEUE_TYPE_COMPUTE => Running::Pm4(pm4::Queue::new(a, bell)),
             _ => Running::Sdma(sdma::Queue::new(a, bell)),
         };
         let slot = Slot {
@@ -276,6 +276,7 @@ fn run(kernel: &Weak<Kernel>, executor: Option<&dyn Executor>, shared: &Shared) 
             let memory = Memory::new(&kernel, slot.gpu);
             let step = match &mut slot.running {
                 Running::Aql(queue) => queue.step(&memory, executor),
+                Running::Pm4(queue) => queue.step(&memory),
                 Running::Sdma(queue) => queue.step(&memory),
             };
             match step {

@@ -4,13 +4,11 @@
 //! engine does not know stops the queue and is complained of: its length is not known, and what follows would be
 //! read as something else.
 
+use super::ring::{Ran, Ring};
 use super::{Bell, Fault, Memory, Step};
 use crate::kfd::device_clock;
 use hansa_kfd::uapi::queue as uapi;
 use std::sync::atomic::Ordering;
-
-/// Packets that are run before another queue has its turn.
-const BATCH: u32 = 64;
 
 mod op {
     pub(super) const NOP: u32 = 0;
@@ -32,85 +30,22 @@ const ADD_64: u32 = 47;
 
 /// A queue.
 #[derive(Debug)]
-pub(super) struct Queue {
-    ring: u64,
-    bytes: u64,
-    write_index: u64,
-    read_index: u64,
-    bell: Bell,
-    rung: u64,
-    next: u64,
-    pending: bool,
-    stopped: bool,
-}
-
-/// How a packet went.
-enum Packet {
-    /// It took so many words.
-    Done(u32),
-    /// It waits for memory to change.
-    Waits,
-    /// It is none that this engine knows.
-    Unknown,
-}
+pub(super) struct Queue(Ring);
 
 impl Queue {
-    pub(super) const fn new(a: &uapi::CreateQueue, bell: Bell) -> Self {
-        Self {
-            ring: a.ring_base_address,
-            bytes: a.ring_size as u64,
-            write_index: a.write_pointer_address,
-            read_index: a.read_pointer_address,
-            bell,
-            rung: u64::MAX,
-            next: 0,
-            pending: false,
-            stopped: false,
-        }
+    pub(super) fn new(a: &uapi::CreateQueue, bell: Bell) -> Self {
+        Self(Ring::new(a, bell, 4))
     }
 
     pub(super) fn step(&mut self, memory: &Memory<'_>) -> Result<Step, Fault> {
-        if self.stopped || self.bytes == 0 {
-            return Ok(Step::Idle);
-        }
-        let bell = self.bell.value();
-        if bell != self.rung {
-            self.rung = bell;
-            self.pending = true;
-        }
-        if !self.pending {
-            return Ok(Step::Idle);
-        }
-        let write = memory.word64(self.write_index)?;
-        let mut step = Step::Idle;
-        for _ in 0..BATCH {
-            if self.next >= write {
-                self.pending = false;
-                break;
-            }
-            let at = self.ring + self.next % self.bytes;
-            match packet(memory, at)? {
-                Packet::Done(words) => {
-                    self.next += u64::from(words) * 4;
-                    memory.store(self.read_index, self.next)?;
-                    step = Step::Did;
-                }
-                Packet::Waits => break,
-                Packet::Unknown => {
-                    let head = memory.word(at)?;
-                    memory
-                        .kernel()
-                        .complain(format!("copy engine packet {head:#010x}"));
-                    self.stopped = true;
-                    break;
-                }
-            }
-        }
-        Ok(step)
+        let Ring { base, read_index, .. } = self.0;
+        let run = |place: u64| packet(memory, base + place);
+        let seen = |next: u64| memory.store(read_index, next);
+        self.0.step(memory, "copy engine packet", run, seen)
     }
 }
 
-fn packet(memory: &Memory<'_>, at: u64) -> Result<Packet, Fault> {
+fn packet(memory: &Memory<'_>, at: u64) -> Result<Ran, Fault> {
     let word = |i: u64| memory.word(at + i * 4);
     let address = |i: u64| Ok::<u64, Fault>(u64::from(word(i)?) | u64::from(word(i + 1)?) << 32);
     let head = word(0)?;
@@ -137,7 +72,7 @@ fn packet(memory: &Memory<'_>, at: u64) -> Result<Packet, Fault> {
             // Without the memory bit it flushes the host data path, which is coherent here.
             if head >> 31 != 0 && !compare(head >> 28 & 7, word_at(memory, address(1)?, word(4)?)?, word(3)?)
             {
-                return Ok(Packet::Waits);
+                return Ok(Ran::Waits);
             }
             6
         }
@@ -157,9 +92,9 @@ fn packet(memory: &Memory<'_>, at: u64) -> Result<Packet, Fault> {
             3
         }
         (op::CACHE, _) => 5,
-        _ => return Ok(Packet::Unknown),
+        _ => return Ok(Ran::Unknown),
     };
-    Ok(Packet::Done(words))
+    Ok(Ran::Done(words))
 }
 
 fn word_at(memory: &Memory<'_>, address: u64, mask: u32) -> Result<u32, Fault> {

@@ -66,7 +66,9 @@ pub(super) fn update_queue(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
     queue.percent = a.queue_percentage;
     queue.request.queue_priority = a.queue_priority;
     drop(process);
-    kernel.device.pause(a.queue_id, a.queue_percentage == 0);
+    // A queue without a ring rests, too.
+    let rests = a.queue_percentage == 0 || a.ring_base_address == 0;
+    kernel.device.pause(a.queue_id, rests);
     Ok(())
 }
 
