@@ -33,12 +33,12 @@ struct Diagnosis {
     plugins: Vec<Plugin>,
 }
 
-/// A plugin that was looked at.
+/// A plugin that was found or asked for; the rest is for those that were looked at.
 #[derive(Debug, Deserialize)]
 struct Plugin {
     id: String,
-    outcome: String,
-    sentence: String,
+    outcome: Option<String>,
+    sentence: Option<String>,
 }
 
 /// The agents of a program with this environment. None if the runtime does not start: the program hears of it itself.
@@ -60,8 +60,14 @@ fn failed(diagnosis: &Diagnosis) -> Vec<String> {
     diagnosis
         .plugins
         .iter()
-        .filter(|plugin| plugin.outcome == "failed")
-        .map(|plugin| format!("{}: {}", plugin.id, plugin.sentence))
+        .filter(|plugin| plugin.outcome.as_deref() == Some("failed"))
+        .map(|plugin| {
+            format!(
+                "{}: {}",
+                plugin.id,
+                plugin.sentence.as_deref().unwrap_or_default()
+            )
+        })
         .collect()
 }
 
@@ -86,7 +92,8 @@ mod tests {
         let text = r#"{"plugins":[
             {"id":"a","outcome":"absent","sentence":"No device."},
             {"id":"b","outcome":"failed","sentence":"No such ISA."},
-            {"id":"c","outcome":"loaded","sentence":"Loaded."}]}"#;
+            {"id":"c","outcome":"loaded","sentence":"Loaded."},
+            {"id":"d","outcome":null,"sentence":null}]}"#;
         let diagnosis: Diagnosis = serde_json::from_str(text).unwrap();
         assert_eq!(failed(&diagnosis), ["b: No such ISA."]);
     }
