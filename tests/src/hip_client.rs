@@ -17,15 +17,34 @@ use crate::hsa_client::{judge, Machine};
 /// When something is missing in CI.
 #[must_use]
 pub fn ready() -> bool {
-    let header = |file: &str, package| {
-        let found = Path::new("/usr/include").join(file).exists();
-        present(found, &format!("<{file}>"), package)
-    };
     present(has_program("hipcc"), "hipcc", "hipcc")
         && present(has_program("rocminfo"), "rocminfo", "rocminfo")
         && header("hip/hip_runtime.h", "libamdhip64-dev")
         && header("rocrand/rocrand.h", "librocrand-dev")
         && header("rocprim/rocprim.hpp", "librocprim-dev")
+}
+
+fn header(file: &str, package: &str) -> bool {
+    let found = Path::new("/usr/include").join(file).exists();
+    present(found, &format!("<{file}>"), package)
+}
+
+/// The same with what one of the programs needs beyond the others.
+///
+/// # Panics
+///
+/// When something is missing in CI.
+#[must_use]
+pub fn ready_for(name: &str) -> bool {
+    ready()
+        && match name {
+            "hiprand" => header("hiprand/hiprand.h", "libhiprand-dev"),
+            "sparse" => {
+                header("rocsparse/rocsparse.h", "librocsparse-dev")
+                    && header("hipsparse/hipsparse.h", "libhipsparse-dev")
+            }
+            _ => true,
+        }
 }
 
 /// What a program is compiled for.
@@ -86,7 +105,9 @@ pub fn program(name: &str, build: Build<'_>) -> PathBuf {
 /// What a program needs beyond the usual: a library, and patience with its headers.
 fn options(name: &str) -> &'static [&'static str] {
     match name {
+        "hiprand" => &["-lhiprand", "-lrocrand", "-Wno-#warnings"],
         "rocrand" => &["-lrocrand", "-Wno-#warnings"],
+        "sparse" => &["-lhipsparse", "-lrocsparse", "-Wno-#warnings"],
         _ => &[],
     }
 }

@@ -215,6 +215,33 @@ fn kernels_for_another_chip_are_named_before_hip_refuses_them() {
     assert!(!text(&output).contains("hansa:"), "{}", text(&output));
 }
 
+/// A program that finds no GPU because of what was asked for runs all the same; the reason is said first.
+#[test]
+fn why_there_is_no_gpu_is_said() {
+    if !without_driver() {
+        return;
+    }
+    let cases = [
+        (["--isa", "gfx1234"], "gfx1234"),
+        (["--backend", "nobody"], "nobody"),
+        (["--set", "backend.sim.devices=many"], "devices"),
+    ];
+    for (options, named) in cases {
+        let output = run(&[&["run"][..], &options, &["--", "echo", "ran"]].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{options:?}: {}", text(&output));
+        assert_eq!(output.stdout, b"ran\n", "{options:?}: {}", text(&output));
+        let lines: Vec<_> = errors
+            .lines()
+            .filter(|line| line.starts_with("hansa: no GPU: "))
+            .collect();
+        assert!(
+            lines.len() == 1 && lines[0].contains(named),
+            "{options:?}: {errors}"
+        );
+    }
+}
+
 /// A command that `hansa run` refuses, and the one line that says why.
 fn refusal(program: &str) -> String {
     let output = run(&["run", "--", program]);
@@ -254,6 +281,8 @@ fn what_cannot_run_is_refused_with_a_reason() {
         path.to_string_lossy().into_owned()
     };
     assert!(refusal(&written("text", b"no program\n")).contains("neither a program nor a script"));
+    let script = written("script", b"#! /no/such/interpreter -x\necho\n");
+    assert!(refusal(&script).contains("script: its interpreter /no/such/interpreter: No such file"));
     let fixed = compiled("fixed", &["-static"]);
     assert!(refusal(&fixed.to_string_lossy()).contains("statically linked"));
     // The machine is in bytes 18 and 19 of the header: one of nobody.

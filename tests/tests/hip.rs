@@ -1,18 +1,18 @@
 //! HIP programs on our library, with Debian's unmodified HIP: each with the plugins linked in and with the same
 //! plugins loaded, some without optimisation, some on every chip.
 
-use hansa_tests::hip_client::{module, ready, run};
+use hansa_tests::hip_client::{module, ready, ready_for, run};
 use hansa_tests::hsa_client::{Machine, Plugins};
 
 fn usual(name: &str, plugins: Plugins) {
-    if !ready() {
+    if !ready_for(name) {
         return;
     }
     let mut machine = Machine::gfx900(plugins);
     let mut arguments = Vec::new();
     match name {
         "module" => arguments.push(module(machine.isa).to_string_lossy().into_owned()),
-        "peer" => machine.devices = 2,
+        "contexts" | "devices" | "peer" => machine.devices = 2,
         _ => {}
     }
     run(machine, "-O2", name, &arguments);
@@ -37,8 +37,10 @@ macro_rules! programs {
 }
 
 programs! {
-    algorithms atomics cooperative copy copy2d device errors events graph ipc killed lanes launch managed math memory memset
-    module occupancy peer primitives printf rocrand rtc soak stack streams symbols texture threads
+    algorithms assembly atomics captured contexts cooperative copy copy2d device devices errors events graph
+    heap hiprand ipc killed lanes language launch managed math matrix memory memset module numbers occupancy
+    ordering peer primitives printf processes programs progress rocrand rtc soak sparse stack streams
+    symbols texture threads
 }
 
 /// Kernels without optimisation use private memory and calls for everything.
@@ -57,7 +59,7 @@ mod without_optimisation {
     }
 
     // `launch` is not here: clang-15 cannot select what its cooperative part becomes without optimisation.
-    programs! { algorithms atomics cooperative lanes printf stack symbols }
+    programs! { algorithms atomics cooperative heap language lanes numbers printf programs progress stack symbols }
 }
 
 mod on_every_chip {
@@ -73,7 +75,8 @@ mod on_every_chip {
                 let machine = Machine { plugins: Plugins::BuiltIn, isa: stringify!($chip), devices: 1 };
                 run(machine, "-O2", "device", &["1", stringify!($chip)]);
                 for name in [
-                    "algorithms", "atomics", "lanes", "launch", "math", "memset", "primitives", "printf", "rocrand", "stack", "symbols",
+                    "algorithms", "assembly", "atomics", "language", "lanes", "launch", "math", "matrix", "memset", "numbers",
+                    "primitives", "printf", "programs", "rocrand", "stack", "symbols",
                 ] {
                     run(machine, "-O2", name, &[""; 0]);
                 }

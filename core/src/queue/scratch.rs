@@ -21,6 +21,9 @@ const WAVES_PER_CU: u64 = 32;
 const MAX_WAVES: u64 = 0xfff;
 /// Most bytes of scratch of one queue; the addresses are reserved, pages come with use.
 const MOST: u64 = 4 << 30;
+/// The part of the device's memory that one queue takes at most, so that there is enough for the other queues and for
+/// data: HIP has up to four queues of each priority.
+const PART_OF_MEMORY: u64 = 16;
 
 /// How a generation lays scratch out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +105,10 @@ pub(super) fn provide(
     let most = if limit.is_set() {
         (u64::from(limit.value.0) << 20).max(wave_bytes)
     } else {
-        MOST
+        let memory: u64 = agent.device().map_or(0, |device| {
+            device.description.banks.iter().map(|bank| bank.bytes).sum()
+        });
+        (memory / PART_OF_MEMORY).min(MOST)
     };
     let compute_units = u64::from(descriptor.max_cu_id.load(Ordering::Relaxed)) + 1;
     let least = parts(least_waves.max(1));

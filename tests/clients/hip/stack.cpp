@@ -87,21 +87,62 @@ template <int Words> __global__ void large_stack(unsigned *out, unsigned stride)
     out[i] = sum;
 }
 
+enum { STRIDE = 7 };
+
+template <int Words> static std::vector<unsigned> sums_of_stack(size_t count)
+{
+    return made(count, [](size_t i) {
+        std::vector<unsigned> memory(Words);
+        for (unsigned k = 0; k < Words; k++)
+            memory[k * STRIDE % Words] = k * 2654435761u + static_cast<unsigned>(i);
+        unsigned sum = 0;
+        for (unsigned value : memory)
+            sum = sum * 31 + value;
+        return sum;
+    });
+}
+
 template <int Words> static void stack_of(int blocks, int threads)
 {
-    const unsigned stride = 7;
-    Array<unsigned> out(static_cast<size_t>(blocks) * threads);
-    large_stack<Words><<<blocks, threads>>>(out, stride);
+    size_t count = static_cast<size_t>(blocks) * threads;
+    Array<unsigned> out(count);
+    large_stack<Words><<<blocks, threads>>>(out, STRIDE);
     OK(hipGetLastError());
-    SAME(out.values(), made(static_cast<size_t>(blocks) * threads, [&](size_t i) {
-             std::vector<unsigned> memory(Words);
-             for (unsigned k = 0; k < Words; k++)
-                 memory[k * stride % Words] = k * 2654435761u + static_cast<unsigned>(i);
-             unsigned sum = 0;
-             for (unsigned value : memory)
-                 sum = sum * 31 + value;
-             return sum;
-         }));
+    SAME(out.values(), sums_of_stack<Words>(count));
+}
+
+// Streams of every priority, so that all of HIP's queues have large stacks at once; memory is left for data.
+static void stacks_of_many_queues()
+{
+    enum { STREAMS = 12, LANES = 64, WORDS = 5000 };
+    int lowest = 0, highest = 0;
+    OK(hipDeviceGetStreamPriorityRange(&lowest, &highest));
+    hipStream_t streams[STREAMS];
+    std::vector<unsigned *> outs;
+    for (int i = 0; i < STREAMS; i++) {
+        unsigned *out = nullptr;
+        NEED_OK(hipMalloc(&out, LANES * sizeof *out));
+        outs.push_back(out);
+        int priority = highest + i % (lowest - highest + 1);
+        NEED_OK(hipStreamCreateWithPriority(&streams[i], hipStreamNonBlocking, priority));
+        large_stack<WORDS><<<1, LANES, 0, streams[i]>>>(out, STRIDE);
+        OK(hipGetLastError());
+    }
+    const auto want = sums_of_stack<WORDS>(LANES);
+    for (int i = 0; i < STREAMS; i++) {
+        std::vector<unsigned> got(LANES);
+        OK(hipStreamSynchronize(streams[i]));
+        OK(hipMemcpy(got.data(), outs[i], LANES * sizeof(unsigned), hipMemcpyDeviceToHost));
+        SAME(got, want);
+        OK(hipFree(outs[i]));
+    }
+    size_t free = 0, total = 0;
+    OK(hipMemGetInfo(&free, &total));
+    void *data = nullptr;
+    if (OK(hipMalloc(&data, total / 8)))
+        OK(hipFree(data));
+    for (hipStream_t stream : streams)
+        OK(hipStreamDestroy(stream));
 }
 
 struct Pair {
@@ -167,6 +208,7 @@ int main()
     stack_of<5000>(1, 128);
     stack_of<20000>(1, 64);
     stack_of<100>(2, 64);
+    stacks_of_many_queues();
     Array<double> doubles(64);
     structures<<<1, 64>>>(doubles);
     SAME(doubles.values(), made(64, [](size_t i) { return i * 0.5 * 64 + (i + 30.0) * 1000 + 3e6; }));

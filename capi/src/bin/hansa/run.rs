@@ -3,7 +3,9 @@
 use crate::arguments::{BackendOptions, RunOptions};
 use crate::{fat_binary, machine, presence, stats};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -24,6 +26,11 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, String> {
     let built_for = fat_binary::targets(&path);
     if presence::is_needed() || !built_for.is_empty() {
         let agents = machine::agents(&environment)?;
+        if agents.iter().all(|agent| agent.gpu_isa().is_none()) {
+            for message in machine::failures(&environment)? {
+                eprintln!("hansa: no GPU: {message}");
+            }
+        }
         if let Some(message) = fat_binary::mismatch(&built_for, &agents) {
             eprintln!("hansa: {}: {message}", path.display());
         }
@@ -192,12 +199,12 @@ fn find(program: &OsStr) -> Result<PathBuf, String> {
 fn check(path: &Path) -> Result<(), String> {
     let shown = path.display();
     let mut header = Vec::new();
-    let file = std::fs::File::open(path).map_err(|e| format!("{shown}: {e}"))?;
+    let file = File::open(path).map_err(|e| format!("{shown}: {e}"))?;
     file.take(1 << 20)
         .read_to_end(&mut header)
         .map_err(|e| format!("{shown}: {e}"))?;
-    if header.starts_with(b"#!") {
-        return Ok(());
+    if let Some(line) = header.strip_prefix(b"#!") {
+        return check_interpreter(path, line);
     }
     use hansa_core::elf_kind::{kind_of, ElfKind};
     match kind_of(&header) {
@@ -211,4 +218,21 @@ fn check(path: &Path) -> Result<(), String> {
         )),
         ElfKind::NotElf => Err(format!("{shown} is neither a program nor a script")),
     }
+}
+
+/// A script's interpreter, from what follows `#!`: the kernel would say of a script that it is not there.
+fn check_interpreter(script: &Path, line: &[u8]) -> Result<(), String> {
+    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let name = line
+        .split(|byte| byte.is_ascii_whitespace())
+        .find(|word| !word.is_empty())
+        .unwrap_or_default();
+    let interpreter = Path::new(OsStr::from_bytes(name));
+    File::open(interpreter).map(|_| ()).map_err(|error| {
+        format!(
+            "{}: its interpreter {}: {error}",
+            script.display(),
+            interpreter.display()
+        )
+    })
 }

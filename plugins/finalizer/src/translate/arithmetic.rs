@@ -50,6 +50,10 @@ pub(super) struct Row {
     flushes: bool,
     /// Whether the second source is a number of bits, `u32` whatever the type.
     shifts: bool,
+    /// Sizes of values that are not packed.
+    sizes: &'static [u32],
+    /// Whether there is a form for packed values.
+    packed: bool,
 }
 
 const ROW: Row = Row {
@@ -63,6 +67,8 @@ const ROW: Row = Row {
     directed: Exact,
     flushes: true,
     shifts: false,
+    sizes: &[16, 32, 64],
+    packed: true,
 };
 
 const fn int(opcode: Opcode, sources: usize, op: Op) -> Row {
@@ -84,6 +90,8 @@ const fn bits(opcode: Opcode, sources: usize, op: Op) -> Row {
         opcode,
         sources,
         bits: op,
+        sizes: &[1, 32, 64],
+        packed: false,
         ..ROW
     }
 }
@@ -121,6 +129,32 @@ impl Row {
         }
     }
 
+    /// Not for packed values.
+    const fn alone(self) -> Self {
+        Self {
+            packed: false,
+            ..self
+        }
+    }
+
+    /// Only for values of these sizes.
+    const fn only(self, sizes: &'static [u32]) -> Self {
+        Self {
+            sizes,
+            packed: false,
+            ..self
+        }
+    }
+
+    /// Only for packed values.
+    const fn bytes(self) -> Self {
+        Self {
+            sizes: &[],
+            packed: true,
+            ..self
+        }
+    }
+
     const fn shifting(self) -> Self {
         Self { shifts: true, ..self }
     }
@@ -135,52 +169,52 @@ static TABLE: &[Row] = &[
     signs(Opcode::ABS, 1, CallFalse("llvm.abs"), Op::None).or_float(Steps(float::abs), Exact).unflushed(),
     int(Opcode::ADD, 2, Plain("add")).or_float(Plain("fadd"), Machine("v_add"))
         .or_saturating(Call("llvm.sadd.sat"), Call("llvm.uadd.sat")),
-    int(Opcode::BORROW, 2, Steps(integer::borrow)),
-    int(Opcode::CARRY, 2, Steps(integer::carry)),
+    int(Opcode::BORROW, 2, Steps(integer::borrow)).alone(),
+    int(Opcode::CARRY, 2, Steps(integer::carry)).alone(),
     float(Opcode::CEIL, 1, Call("llvm.ceil")),
     float(Opcode::COPYSIGN, 2, Steps(float::copysign)).unflushed(),
     signs(Opcode::DIV, 2, Steps(integer::divide_signed), Steps(integer::divide))
         .or_float(Steps(float::divide), Directed::Steps(rounding::quotient)),
     float(Opcode::FLOOR, 1, Call("llvm.floor")),
-    float(Opcode::FMA, 3, Call("llvm.fma")).or_float(Call("llvm.fma"), Machine("v_fma")),
+    float(Opcode::FMA, 3, Call("llvm.fma")).or_float(Call("llvm.fma"), Machine("v_fma")).alone(),
     float(Opcode::FRACT, 1, Steps(float::fract)),
     int(Opcode::MAD, 3, Steps(integer::multiply_add))
-        .or_float(Steps(float::multiply_add), Directed::Steps(rounding::multiply_add)),
+        .or_float(Steps(float::multiply_add), Directed::Steps(rounding::multiply_add)).alone(),
     signs(Opcode::MAX, 2, Call("llvm.smax"), Call("llvm.umax")).or_float(Steps(float::maximum), Exact),
     signs(Opcode::MIN, 2, Call("llvm.smin"), Call("llvm.umin")).or_float(Steps(float::minimum), Exact),
     int(Opcode::MUL, 2, Plain("mul")).or_float(Plain("fmul"), Machine("v_mul"))
         .or_saturating(Steps(integer::multiply_saturated_signed), Steps(integer::multiply_saturated)),
     signs(Opcode::MULHI, 2, Steps(integer::multiply_high_signed), Steps(integer::multiply_high)),
     signs(Opcode::NEG, 1, Steps(integer::negate), Op::None).or_float(Steps(float::negate), Exact).unflushed(),
-    signs(Opcode::REM, 2, Steps(integer::remainder_signed), Steps(integer::remainder)),
+    signs(Opcode::REM, 2, Steps(integer::remainder_signed), Steps(integer::remainder)).alone(),
     float(Opcode::RINT, 1, Call("llvm.rint")),
     float(Opcode::SQRT, 1, Steps(float::root)).or_float(Steps(float::root), Directed::Steps(rounding::root)),
     int(Opcode::SUB, 2, Plain("sub")).or_float(Plain("fsub"), Machine("v_sub"))
         .or_saturating(Call("llvm.ssub.sat"), Call("llvm.usub.sat")),
     float(Opcode::TRUNC, 1, Call("llvm.trunc")),
-    signs(Opcode::MAD24, 3, Steps(integer::mad24_signed), Steps(integer::mad24)),
-    signs(Opcode::MAD24HI, 3, Steps(integer::mad24_high_signed), Steps(integer::mad24_high)),
-    signs(Opcode::MUL24, 2, Steps(integer::mul24_signed), Steps(integer::mul24)),
-    signs(Opcode::MUL24HI, 2, Steps(integer::mul24_high_signed), Steps(integer::mul24_high)),
+    signs(Opcode::MAD24, 3, Steps(integer::mad24_signed), Steps(integer::mad24)).only(&[32]),
+    signs(Opcode::MAD24HI, 3, Steps(integer::mad24_high_signed), Steps(integer::mad24_high)).only(&[32]),
+    signs(Opcode::MUL24, 2, Steps(integer::mul24_signed), Steps(integer::mul24)).only(&[32]),
+    signs(Opcode::MUL24HI, 2, Steps(integer::mul24_high_signed), Steps(integer::mul24_high)).only(&[32]),
     int(Opcode::SHL, 2, Plain("shl")).shifting(),
     signs(Opcode::SHR, 2, Plain("ashr"), Plain("lshr")).shifting(),
     bits(Opcode::AND, 2, Plain("and")),
     bits(Opcode::OR, 2, Plain("or")),
     bits(Opcode::XOR, 2, Plain("xor")),
     bits(Opcode::NOT, 1, Steps(integer::not)),
-    bits(Opcode::BITREV, 1, Call("llvm.bitreverse")),
-    bits(Opcode::BITSELECT, 3, Steps(integer::bit_select)),
-    float(Opcode::NCOS, 1, Call("llvm.cos")).unflushed(),
-    float(Opcode::NSIN, 1, Call("llvm.sin")).unflushed(),
-    float(Opcode::NEXP2, 1, Call("llvm.exp2")).unflushed(),
-    float(Opcode::NLOG2, 1, Call("llvm.log2")).unflushed(),
-    float(Opcode::NFMA, 3, Call("llvm.fma")).unflushed(),
-    float(Opcode::NRCP, 1, Call("llvm.amdgcn.rcp")).unflushed(),
-    float(Opcode::NRSQRT, 1, Call("llvm.amdgcn.rsq")).unflushed(),
-    float(Opcode::NSQRT, 1, Call("llvm.amdgcn.sqrt")).unflushed(),
-    bits(Opcode::BITALIGN, 3, Steps(integer::bit_align)),
-    bits(Opcode::BYTEALIGN, 3, Steps(integer::byte_align)),
-    signs(Opcode::LERP, 3, Op::None, Steps(integer::lerp)),
+    bits(Opcode::BITREV, 1, Call("llvm.bitreverse")).only(&[32, 64]),
+    bits(Opcode::BITSELECT, 3, Steps(integer::bit_select)).only(&[32, 64]),
+    float(Opcode::NCOS, 1, Call("llvm.cos")).only(&[32]).unflushed(),
+    float(Opcode::NSIN, 1, Call("llvm.sin")).only(&[32]).unflushed(),
+    float(Opcode::NEXP2, 1, Call("llvm.exp2")).only(&[32]).unflushed(),
+    float(Opcode::NLOG2, 1, Call("llvm.log2")).only(&[32]).unflushed(),
+    float(Opcode::NFMA, 3, Call("llvm.fma")).alone().unflushed(),
+    float(Opcode::NRCP, 1, Call("llvm.amdgcn.rcp")).alone().unflushed(),
+    float(Opcode::NRSQRT, 1, Call("llvm.amdgcn.rsq")).alone().unflushed(),
+    float(Opcode::NSQRT, 1, Call("llvm.amdgcn.sqrt")).alone().unflushed(),
+    bits(Opcode::BITALIGN, 3, Steps(integer::bit_align)).only(&[32]),
+    bits(Opcode::BYTEALIGN, 3, Steps(integer::byte_align)).only(&[32]),
+    signs(Opcode::LERP, 3, Op::None, Steps(integer::lerp)).bytes(),
 ];
 
 /// The row of an operation, if it is one of these.
@@ -274,7 +308,22 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>, row: &Row
     f.write(i, i.ty, &result)
 }
 
+/// Whether an operation has a type: what IR would make of another is not what HSAIL says.
+fn has_type(row: &Row, ty: Type) -> bool {
+    let is_integer = ty.is_signed() || ty.is_unsigned();
+    let is_bits = matches!(ty, Type::B1 | Type::B32 | Type::B64);
+    match ty.packed_bits() {
+        // The only operation on bytes alone has them in 32 bits.
+        Some(bits) => row.packed && (!row.sizes.is_empty() || bits == 32 && ty.lanes() == 4),
+        None if is_integer => row.sizes.contains(&ty.bits()) && ty.bits() >= 32,
+        None => row.sizes.contains(&ty.bits()) && (ty.is_float() || is_bits),
+    }
+}
+
 fn select(row: &Row, ty: Type, saturates: bool) -> Result<Op, Reason> {
+    if !has_type(row, ty) {
+        return invalid("the operation has no such type");
+    }
     let op = if ty.is_float() {
         row.float
     } else if ty.is_signed() {
@@ -294,6 +343,10 @@ fn select(row: &Row, ty: Type, saturates: bool) -> Result<Op, Reason> {
     };
     match op {
         Op::None => invalid("the operation has no such type"),
+        // Only quotients of floating-point numbers are packed.
+        _ if row.opcode == Opcode::DIV && !ty.is_float() && ty.packed_bits().is_some() => {
+            invalid("the operation has no such type")
+        }
         _ if saturates && ty.is_float() => invalid("only integers saturate"),
         op => Ok(op),
     }
@@ -360,6 +413,20 @@ mod tests {
             let again = TABLE[index + 1..].iter().find(|other| other.opcode == row.opcode);
             assert!(again.is_none(), "{:?}", row.opcode);
         }
+    }
+
+    #[test]
+    fn operations_have_the_types_of_the_manual() {
+        let has = |opcode, ty| row(opcode).is_some_and(|row| select(row, ty, false).is_ok());
+        let u8x4 = Type(1 | 1 << 5);
+        assert!(has(Opcode::ADD, Type::U32) && has(Opcode::ADD, u8x4) && has(Opcode::ADD, Type::F16));
+        assert!(
+            !has(Opcode::ADD, Type::U8) && !has(Opcode::ADD, Type::B32) && !has(Opcode::ADD, Type::SIG64)
+        );
+        assert!(has(Opcode::NSIN, Type::F32) && !has(Opcode::NSIN, Type::F64));
+        assert!(has(Opcode::LERP, u8x4) && !has(Opcode::LERP, Type::U32));
+        assert!(has(Opcode::AND, Type::B1) && !has(Opcode::AND, Type::B128) && !has(Opcode::AND, u8x4));
+        assert!(!has(Opcode::DIV, u8x4) && !has(Opcode::FMA, Type(10 | 2 << 5)));
     }
 
     #[test]

@@ -8,7 +8,9 @@ use super::names::{quoted, symbol};
 use super::operand::ty_of;
 use super::reach;
 use super::ty::Ty;
-use crate::brig::{CodeOffset, Directive, Executable, Instruction, List, Opcode, Operand, Type, Variable};
+use crate::brig::{
+    CodeOffset, Directive, Executable, ExecutableKind, Instruction, List, Opcode, Operand, Type, Variable,
+};
 
 /// The block of a label of this function.
 fn label(f: &Function<'_>, at: CodeOffset) -> Result<String, Reason> {
@@ -100,6 +102,12 @@ pub(super) fn call<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), 
     }
     let mut targets = Vec::new();
     for (symbol_of, executable) in callees {
+        if !matches!(
+            executable.kind,
+            ExecutableKind::Function | ExecutableKind::IndirectFunction
+        ) {
+            return invalid("what it calls is no function");
+        }
         let module = f.unit.linked.module(symbol_of).facts().name;
         targets.push((
             executable,

@@ -19,7 +19,9 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result
         return invalid("it does not say the type of its source");
     };
     let (from, to) = (ty_of(source_type)?, ty_of(i.ty)?);
-    if from.is_vector() || to.is_vector() || source_type == i.ty {
+    let is_number = |ty: Type| ty == Type::B1 || ty.is_float() || ty.is_signed() || ty.is_unsigned();
+    let numbers = is_number(source_type) && is_number(i.ty);
+    if !numbers || from.is_vector() || to.is_vector() || source_type == i.ty {
         return invalid("there is no such conversion");
     }
     let mut value = f.source(i, 1, source_type)?;

@@ -6,7 +6,7 @@
 
 use super::builder::{Builder, Pointer, Value};
 use super::error::{invalid, Error, Reason};
-use super::globals::{space, Globals, PrivateFrame};
+use super::globals::{size, space, Globals, PrivateFrame};
 use super::names::{quoted, symbol};
 use super::ty::Ty;
 use super::{dispatch, instruction};
@@ -104,7 +104,7 @@ impl<'a> Function<'a> {
             locals: BTreeMap::new(),
             kernargs: BTreeMap::new(),
         };
-        let head = function.head();
+        let head = function.head()?;
         for entry in executable.entries() {
             function.entry(entry)?;
         }
@@ -117,7 +117,7 @@ impl<'a> Function<'a> {
         })
     }
 
-    fn head(&mut self) -> String {
+    fn head(&mut self) -> Result<String, Error> {
         let facts = self.module.facts();
         let executable = self.executable;
         let name = quoted(&symbol(facts.name, executable.linkage, executable.name));
@@ -129,12 +129,10 @@ impl<'a> Function<'a> {
                 self.b
                     .at_entry(format_args!("%frame = getelementptr i8, {pointer}, i32 0"));
             }
-            let (bytes, align) = self.lay_out_kernargs();
-            let arguments = match bytes {
-                0 => String::new(),
-                _ => format!("ptr addrspace(4) byref([{bytes} x i8]) align {align} %kernarg"),
-            };
-            return format!("define protected amdgpu_kernel void {name}({arguments}) #0");
+            let (bytes, align) = self.lay_out_kernargs()?;
+            return Ok(format!(
+                "define protected amdgpu_kernel void {name}(ptr addrspace(4) byref([{bytes} x i8]) align {align} %kernarg) #0"
+            ));
         }
         let mut parameters = Vec::new();
         if has_frame {
@@ -142,7 +140,7 @@ impl<'a> Function<'a> {
         }
         if let Some(output) = executable.output() {
             match passing(&output) {
-                Passing::Value(_) => self.declare_local(&output),
+                Passing::Value(_) => self.declare_local(&output)?,
                 Passing::Address => parameters.push(self.parameter(&output, "%out")),
             }
         }
@@ -151,7 +149,7 @@ impl<'a> Function<'a> {
             match passing(&input) {
                 Passing::Value(ty) => {
                     parameters.push(format!("{ty} {parameter}"));
-                    self.declare_local(&input);
+                    self.declare_local(&input)?;
                     let place = &self.locals[&input.at];
                     self.b.at_entry(format_args!("store {ty} {parameter}, {place}"));
                 }
@@ -163,10 +161,10 @@ impl<'a> Function<'a> {
             _ => "internal",
         };
         let result = result_type(executable);
-        format!(
+        Ok(format!(
             "define {visibility} {result} {name}({}) #1",
             parameters.join(", ")
-        )
+        ))
     }
 
     fn parameter(&mut self, variable: &Variable<'_>, name: &str) -> String {
@@ -180,33 +178,31 @@ impl<'a> Function<'a> {
     }
 
     /// Size and alignment of the kernarg segment (PRM 4.21): multiples of 16.
-    fn lay_out_kernargs(&mut self) -> (u64, u32) {
+    fn lay_out_kernargs(&mut self) -> Result<(u64, u32), Error> {
         let (mut bytes, mut align) = (0u64, 16);
         for input in self.executable.inputs() {
             bytes = bytes.next_multiple_of(input.alignment().into());
             self.kernargs.insert(input.at, bytes);
-            bytes += input.bytes();
+            bytes += size(&input)?;
             align = align.max(input.alignment());
         }
-        (bytes.next_multiple_of(16), align)
+        Ok((bytes.next_multiple_of(16), align))
     }
 
-    fn declare_local(&mut self, variable: &Variable<'_>) {
+    fn declare_local(&mut self, variable: &Variable<'_>) -> Result<(), Error> {
         let ty = match passing(variable) {
             Passing::Value(ty) => ty.to_string(),
-            Passing::Address => format!("[{} x i8]", variable.bytes()),
+            Passing::Address => format!("[{} x i8]", size(variable)?),
         };
         let pointer = self.b.alloca(&ty, variable.alignment());
         self.locals.insert(variable.at, pointer);
+        Ok(())
     }
 
     fn entry(&mut self, entry: Entry<'a>) -> Result<(), Error> {
         match entry {
             Entry::Directive(Directive::Variable(variable)) => match variable.segment {
-                Segment::ARG | Segment::PRIVATE | Segment::SPILL => {
-                    self.declare_local(&variable);
-                    Ok(())
-                }
+                Segment::ARG | Segment::PRIVATE | Segment::SPILL => self.declare_local(&variable),
                 // The others come to be where they are used.
                 _ => Ok(()),
             },

@@ -18,6 +18,10 @@ pub(super) mod space {
 
 /// Largest variable; what LLVM counts in is larger.
 const MAX_BYTES: u64 = 1 << 40;
+/// Largest variable in the memory of a work-group or a work-item, and in arguments: more than any has.
+const MAX_SMALL_BYTES: u64 = 1 << 24;
+/// Largest initializer.
+const MAX_INITIAL_BYTES: u64 = 1 << 28;
 
 /// Where the private variables of module scope are: in a structure that each work-item of a kernel has, and whose address
 /// functions get, since a work-item's memory has no symbols.
@@ -205,6 +209,9 @@ fn initial(variable: &Variable<'_>, bytes: u64) -> Result<String, Error> {
     let Some(init) = variable.init else {
         return Ok("zeroinitializer".to_owned());
     };
+    if bytes > MAX_INITIAL_BYTES {
+        return Err(fault(variable, "its initializer is too large"));
+    }
     let mut all = Vec::new();
     append(variable, init, &mut all)?;
     if all.len() as u64 != bytes {
@@ -229,6 +236,9 @@ fn append(variable: &Variable<'_>, operand: Operand<'_>, all: &mut Vec<u8>) -> R
                     return Err(fault(variable, "its initializer has a list in a list"));
                 }
                 append(variable, element, all)?;
+                if all.len() as u64 > MAX_INITIAL_BYTES {
+                    return Err(fault(variable, "its initializer is too large"));
+                }
             }
         }
         Operand::Image(_) => {
@@ -248,11 +258,15 @@ fn append(variable: &Variable<'_>, operand: Operand<'_>, all: &mut Vec<u8>) -> R
     Ok(())
 }
 
-/// The size of a variable that LLVM can have.
-fn size(variable: &Variable<'_>) -> Result<u64, Error> {
+/// The size of a variable that there can be.
+pub(super) fn size(variable: &Variable<'_>) -> Result<u64, Error> {
     let bytes = variable.bytes();
-    if bytes > MAX_BYTES {
-        return Err(fault(variable, "it is larger than the address space of a GPU"));
+    let most = match variable.segment {
+        Segment::GLOBAL | Segment::READONLY => MAX_BYTES,
+        _ => MAX_SMALL_BYTES,
+    };
+    if bytes > most {
+        return Err(fault(variable, "it is larger than its segment can be"));
     }
     if variable.ty.bytes() == 0 {
         let name = type_name(variable.ty).unwrap_or_else(|| "none".to_owned());

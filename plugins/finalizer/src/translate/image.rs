@@ -120,8 +120,8 @@ fn access<'a>(
     geometry: Geometry,
 ) -> Result<(), Reason> {
     let samples = i.opcode == Opcode::RDIMAGE;
-    if i.ty.bytes() != 4 && i.ty != Type::F16 {
-        return invalid("components have 32 bits, or are of half precision");
+    if !matches!(i.ty, Type::U32 | Type::S32 | Type::F32 | Type::F16) || !image_type(i).is_image() {
+        return invalid("it has another type than images have");
     }
     let shape = shape_of(geometry)?;
     let components = shape.as_ref().map_or(4, |shape| shape.components);
@@ -158,8 +158,12 @@ fn coordinates<'a>(
     index: usize,
     ty: Type,
 ) -> Result<Vec<Value>, Reason> {
-    if ty.bytes() != 4 {
-        return invalid("coordinates have 32 bits");
+    let fits = match i.opcode {
+        Opcode::RDIMAGE => matches!(ty, Type::S32 | Type::F32),
+        _ => matches!(ty, Type::U32 | Type::S32),
+    };
+    if !fits {
+        return invalid("its coordinates have another type than they can have");
     }
     let mut all = Vec::new();
     for operand in f.several(i, index)? {
@@ -330,6 +334,9 @@ fn query_image<'a>(
 ) -> Result<(), Reason> {
     let has_rows = !matches!(geometry, Geometry::D1 | Geometry::D1_ARRAY | Geometry::D1_BUFFER);
     let is_array = shape_of(geometry)?.is_some_and(|shape| shape.is_array);
+    if !image_type(i).is_image() {
+        return invalid("its source is no image");
+    }
     let descriptor = descriptor(f, i, 1, image_type(i))?;
     let less_one = |f: &mut Function<'a>, word, first, bits| {
         if !f.unit.is_gfx9() {

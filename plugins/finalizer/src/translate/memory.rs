@@ -7,6 +7,9 @@ use super::operand::ty_of;
 use super::ty::Ty;
 use crate::brig::{Form, Instruction, Operand, Segment};
 
+/// More than any work-item has.
+const MAX_BYTES: u128 = 1 << 24;
+
 /// Alignment of the value at an offset from an aligned address.
 fn alignment(align: u32, offset: u32) -> u32 {
     match offset {
@@ -86,7 +89,8 @@ pub(super) fn store<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(),
 pub(super) fn alloca<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), Reason> {
     let (_, align) = place(i)?;
     let bytes = match i.operand(1) {
-        Some(Operand::Constant(size)) => size.number().max(1),
+        Some(Operand::Constant(size)) if size.number() < MAX_BYTES => size.number().max(1),
+        Some(Operand::Constant(_)) => return invalid("it is larger than any private segment"),
         Some(Operand::Wavesize) => f.unit.target.wavefront.into(),
         // The stack grows for a whole wavefront, and LLVM does not find the largest size in it.
         _ => return unsupported("its size is no constant"),

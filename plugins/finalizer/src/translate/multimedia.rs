@@ -53,6 +53,9 @@ fn differences<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result<(), Reas
     }
     let (x, y) = (f.source(i, 1, source)?, f.source(i, 2, source)?);
     let rest = f.source_bits(i, 3, i.ty)?;
+    if rest.ty != Ty::I32 {
+        return invalid("its result has 32 bits");
+    }
     let difference = difference(&mut f.b, &x, &y);
     let mut sum = Value::int(Ty::I32, 0);
     for lane in 0..ty.lanes {

@@ -4,7 +4,7 @@ use super::atomic::{self, Sync};
 use super::error::{invalid, Reason};
 use super::function::Function;
 use super::ty::Ty;
-use crate::brig::{AtomicOp, Form, Instruction, Opcode};
+use crate::brig::{AtomicOp, Form, Instruction, Opcode, Type};
 
 const WRITE_INDEX: u32 = 56;
 const READ_INDEX: u32 = 128;
@@ -14,6 +14,9 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result
     let Form::Queue { segment, order } = i.form else {
         return invalid("it names no segment");
     };
+    if i.ty != Type::U64 {
+        return invalid("indices have 64 bits");
+    }
     let (offset, operation) = match i.opcode {
         Opcode::ADDQUEUEWRITEINDEX => (WRITE_INDEX, AtomicOp::ADD),
         Opcode::CASQUEUEWRITEINDEX => (WRITE_INDEX, AtomicOp::CAS),

@@ -8,6 +8,7 @@ use super::builder::{Builder, Pointer, Value};
 use super::error::{invalid, unsupported, Reason};
 use super::function::Function;
 use super::globals::space;
+use super::operand::ty_of;
 use super::ty::Ty;
 use crate::brig::{AtomicOp, Form, Instruction, MemoryOrder, Opcode, Type};
 
@@ -30,6 +31,9 @@ pub(super) fn translate<'a>(f: &mut Function<'a>, i: &Instruction<'a>) -> Result
     };
     if signal_type != Type::SIG64 {
         return unsupported("only the large machine model is");
+    }
+    if ty_of(i.ty)?.bits() != 64 {
+        return invalid("signals have 64 bits");
     }
     let has_result = i.opcode == Opcode::SIGNAL;
     let first = usize::from(has_result);
@@ -122,9 +126,6 @@ fn wait(
         AtomicOp::WAIT_GTE | AtomicOp::WAIT_TIMEOUT_GTE => "icmp sge",
         _ => return invalid("signals have no such operation"),
     };
-    if against.ty != Ty::I64 {
-        return invalid("signals have 64 bits");
-    }
     let place = member(b, block, VALUE);
     let start = clock(b);
     let (look, late, sleep, done) = (b.label(), b.label(), b.label(), b.label());

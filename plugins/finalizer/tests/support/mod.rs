@@ -13,6 +13,8 @@
     reason = "a module of each test file, no file uses all of it, and its numbers are patterns of bits"
 )]
 
+#[path = "../assembler/mod.rs"]
+pub mod assembler;
 pub mod cases;
 pub mod device;
 pub mod number;
@@ -23,37 +25,15 @@ use hansa_finalizer::brig::{MachineModel, Module, Profile, Round};
 use hansa_finalizer::program::{Linked, Settings, Target};
 use hansa_finalizer::translate;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 
 /// The first line of a module of the full profile.
 pub const HEAD: &str = "module &test:1:0:$full:$large:$default;\n";
 
-fn scratch(extension: &str) -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-        .join(format!("hsail-{}-{number}.{extension}", std::process::id()))
-}
-
 /// Assembles HSAIL text.
 pub fn assemble(text: &str) -> Module {
-    let (source, output) = (scratch("hsail"), scratch("brig"));
-    std::fs::write(&source, text).expect("a source file");
-    let run = Command::new("HSAILasm")
-        .arg("-o")
-        .arg(&output)
-        .arg(&source)
-        .output();
-    let run = run.expect("HSAILasm of the package hsail-tools is installed");
-    let said = String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success() && output.exists(), "{said}\n{text}");
-    let bytes = std::fs::read(&output).expect("BRIG");
-    for file in [source, output] {
-        drop(std::fs::remove_file(file));
-    }
+    let bytes = assembler::assemble(text).expect("HSAILasm of the package hsail-tools is installed");
     Module::parse(bytes).expect("HSAILasm writes valid BRIG")
 }
 
@@ -66,7 +46,13 @@ pub fn target(processor: &str) -> Target {
 
 /// Translates modules of HSAIL text as one program.
 pub fn translate_all(texts: &[&str], processor: &str) -> Result<String, translate::Error> {
-    let modules = texts.iter().map(|text| Arc::new(assemble(text))).collect();
+    let modules = texts.iter().map(|text| assemble(text)).collect();
+    translate_modules(modules, processor)
+}
+
+/// Translates modules as one program.
+pub fn translate_modules(modules: Vec<Module>, processor: &str) -> Result<String, translate::Error> {
+    let modules = modules.into_iter().map(Arc::new).collect();
     let settings = Settings {
         machine_model: MachineModel::LARGE,
         profile: Profile::FULL,
