@@ -118,6 +118,8 @@ pub struct Waiter {
     ids: Vec<u32>,
     /// Age at the beginning, and whether it was found raised then.
     seen: Vec<(u64, bool)>,
+    /// Whether the waiter named an age, and is told the new one.
+    tracked: Vec<bool>,
 }
 
 /// How a wait stands.
@@ -142,6 +144,9 @@ impl Waiter {
             events.get(*id)?;
         }
         let mut seen = Vec::with_capacity(ids.len());
+        let tracked = (0..ids.len())
+            .map(|i| ages.get(i).is_some_and(|age| *age != 0))
+            .collect();
         for (i, id) in ids.iter().enumerate() {
             let event = events.get(*id)?;
             let last = ages.get(i).copied().unwrap_or(0);
@@ -150,7 +155,7 @@ impl Waiter {
             event.raised &= !event.auto_reset;
             event.waiters += 1;
         }
-        Ok(Self { ids, seen })
+        Ok(Self { ids, seen, tracked })
     }
 
     fn is_raised(&self, events: &mut Events, i: usize) -> Option<bool> {
@@ -186,6 +191,9 @@ impl Waiter {
                 let event = events.get(self.ids[i]).ok()?;
                 let mut payload = event.payload;
                 if event.kind == uapi::EVENT_SIGNAL {
+                    if !self.tracked[i] {
+                        return None;
+                    }
                     let [low, high] = hansa_kfd::event::halves(event.age);
                     payload[uapi::signal::AGE_LOW] = low;
                     payload[uapi::signal::AGE_HIGH] = high;
@@ -249,6 +257,19 @@ mod tests {
         assert_eq!(old.standing(&mut events, true), Standing::Complete);
         let new = Waiter::begin(&mut events, vec![id], &[2]).unwrap();
         assert_eq!(new.standing(&mut events, true), Standing::Waiting);
+    }
+
+    #[test]
+    fn who_names_no_age_is_told_none() {
+        let (mut events, id) = one(true);
+        events.raise(id).unwrap();
+        for (age, told) in [(0, None), (1, Some(3))] {
+            let waiter = Waiter::begin(&mut events, vec![id], &[age]).unwrap();
+            let reports = waiter.reports(&mut events);
+            assert_eq!(reports[0].map(|payload| payload[uapi::signal::AGE_LOW]), told);
+            waiter.end(&mut events);
+            events.raise(id).unwrap();
+        }
     }
 
     #[test]

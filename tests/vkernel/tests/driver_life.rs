@@ -515,24 +515,29 @@ fn a_copy_engine_copies_between_host_and_device() {
         .word(1024)
         .store(0x1122_3344_5566_7788, Ordering::Relaxed);
     let (from, to) = (memory.signal.address + 1024, local.device_address);
-    let words: [u32; 12] = {
+    let words: [u32; 18] = {
         let [fl, fh] = hansa_kfd::event::halves(from);
         let [tl, th] = hansa_kfd::event::halves(to);
         let [sl, sh] = hansa_kfd::event::halves(memory.signal.address + 8);
-        [1, 7, 0, fl, fh, tl, th, 5, sl, sh, 42, 0]
+        let [wl, wh] = hansa_kfd::event::halves(to + 64);
+        [
+            1, 7, 0, fl, fh, tl, th, 2, wl, wh, 1, 0xaa, 0xbb, 5, sl, sh, 42, 0,
+        ]
     };
     for (i, pair) in words.chunks(2).enumerate() {
         let value = u64::from(pair[0]) | u64::from(pair[1]) << 32;
         memory.ring.word(i as u64 * 8).store(value, Ordering::Relaxed);
     }
-    memory.slots.word(4096 + WRITE_INDEX).store(44, Ordering::Release);
-    ring_bell(&info, 44);
+    memory.slots.word(4096 + WRITE_INDEX).store(68, Ordering::Release);
+    ring_bell(&info, 68);
     within_a_second("the fence", || {
         memory.signal.word(8).load(Ordering::Acquire) == 42
     });
     let at = std::ptr::with_exposed_provenance::<u64>(usize::try_from(local.host_address).unwrap());
     // SAFETY: a page of device memory that the host sees.
     assert_eq!(unsafe { at.read_volatile() }, 0x1122_3344_5566_7788);
+    // SAFETY: as above.
+    assert_eq!(unsafe { at.wrapping_add(8).read_volatile() }, 0xbb_0000_00aa);
     rig.driver.destroy_queue(info.queue).unwrap();
     rig.assert_no_complaints();
 }

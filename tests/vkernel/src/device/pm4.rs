@@ -5,6 +5,7 @@
 //! packet may wrap around the end.
 
 use super::ring::{Ran, Ring};
+use super::sdma::compare;
 use super::{Bell, Fault, Memory, Step};
 use crate::kfd::device_clock;
 use hansa_kfd::uapi::queue as uapi;
@@ -81,17 +82,7 @@ fn packet(memory: &Memory<'_>, word: &dyn Fn(u32) -> Result<u32, Fault>) -> Resu
         }
         op::WAIT if word(1)? & OF_MEMORY != 0 => {
             let value = memory.word(address(2)?)? & word(5)?;
-            let reference = word(4)?;
-            let met = match word(1)? & 7 {
-                0 => true,
-                1 => value < reference,
-                2 => value <= reference,
-                3 => value == reference,
-                4 => value != reference,
-                5 => value >= reference,
-                _ => value > reference,
-            };
-            if !met {
+            if !compare(word(1)? & 7, value, word(4)?) {
                 return Ok(Ran::Waits);
             }
         }

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 mod op {
     pub(super) const NOP: u32 = 0;
     pub(super) const COPY: u32 = 1;
+    pub(super) const WRITE: u32 = 2;
     pub(super) const FENCE: u32 = 5;
     pub(super) const TRAP: u32 = 6;
     pub(super) const POLL: u32 = 8;
@@ -60,6 +61,13 @@ fn packet(memory: &Memory<'_>, at: u64) -> Result<Ran, Fault> {
             rectangle(memory, at, head >> 29)?;
             13
         }
+        (op::WRITE, LINEAR) => {
+            let count = (word(3)? & 0xf_ffff) + 1;
+            for i in 0..u64::from(count) {
+                memory.write(address(1)? + i * 4, &word(4 + i)?.to_le_bytes())?;
+            }
+            4 + count
+        }
         (op::FENCE, _) => {
             memory.write(address(1)?, &word(3)?.to_le_bytes())?;
             4
@@ -101,7 +109,8 @@ fn word_at(memory: &Memory<'_>, address: u64, mask: u32) -> Result<u32, Fault> {
     Ok(memory.word(address)? & mask)
 }
 
-const fn compare(function: u32, value: u32, reference: u32) -> bool {
+/// How the packets that wait compare what they find with what they wait for.
+pub(super) const fn compare(function: u32, value: u32, reference: u32) -> bool {
     match function {
         1 => value < reference,
         2 => value <= reference,
