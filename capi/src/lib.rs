@@ -35,6 +35,7 @@ pub fn start() -> Result<()> {
         plugins::BUILT_INS,
         |runtime| {
             table::install(&runtime.extensions.lock().slots);
+            api::agent_constants::keep(runtime);
             traced = hansa_core::trace::begin(&runtime.config.settings.debug.api_trace);
             if traced {
                 trace::install();

@@ -97,7 +97,7 @@ fn completion(signal: u64) -> Result<Option<&'static Block>> {
 
 impl api::RuntimeServices for Services {
     fn is_running(&self) -> api::Result<bool> {
-        Ok(crate::runtime::current().is_ok())
+        Ok(crate::runtime::initialized().is_ok())
     }
 
     fn memory(&self) -> api::Result<api::MemoryServicesRef<'static>> {
