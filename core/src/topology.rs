@@ -280,7 +280,10 @@ mod tests {
     #[test]
     fn a_node_without_processors_is_not_the_only_one() {
         let (root, files) = tree(&[
-            ("sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 1024 kB\n"),
+            (
+                "sys/devices/system/node/node0/meminfo",
+                "Node 0 MemTotal: 1024 kB\n",
+            ),
             ("proc/meminfo", "MemTotal:       2048 kB\n"),
         ]);
         let nodes = files.nodes();
@@ -296,7 +299,10 @@ mod tests {
     fn a_processor_without_a_vendor_gets_none_invented() {
         let (root, files) = tree(&[
             ("proc/cpuinfo", "processor : 0\nrevision : 2.2\n"),
-            ("sys/devices/system/cpu/cpu0/cache/index0/physical_line_partition", "1\n"),
+            (
+                "sys/devices/system/cpu/cpu0/cache/index0/physical_line_partition",
+                "1\n",
+            ),
             ("sys/devices/system/cpu/cpu0/cache/index0/level", "x\n"),
         ]);
         let node = files.nodes().remove(0);

@@ -111,7 +111,9 @@ pub(super) fn info(runtime: &Runtime, handle: hsa_agent_t, attribute: u32, value
         Info::CACHE_SIZE => value.set(cache_sizes(runtime, agent)),
         Info::ISA => {
             let isa: Option<&Isa> = agent.isas.first();
-            value.set(hsa_isa_t { handle: isa.map_or(0, |&isa| isa_handle(isa)) });
+            value.set(hsa_isa_t {
+                handle: isa.map_or(0, |&isa| isa_handle(isa)),
+            });
         }
         Info::EXTENSIONS => value.set(extension::mask(runtime, Some(agent))),
         Info::VERSION_MAJOR => value.set(VERSION.0),

@@ -72,15 +72,18 @@ pub(super) fn answer(agent: u64, attribute: u32, value: *mut c_void) -> bool {
     }
     let [a, b, c, d, ..] = word.to_le_bytes();
     match bytes {
-        // SAFETY: the program gave the place for a value of the attribute, which has so many bytes.
-        1 => unsafe { value.cast::<u8>().write(a) },
-        // SAFETY: as above.
-        4 => unsafe { value.cast::<u32>().write_unaligned(u32::from_le_bytes([a, b, c, d])) },
-        // SAFETY: as above.
-        8 => unsafe { value.cast::<u64>().write_unaligned(word) },
+        1 => put(value, a),
+        4 => put(value, u32::from_le_bytes([a, b, c, d])),
+        8 => put(value, word),
         _ => return false,
     }
     true
+}
+
+#[inline]
+fn put<T>(place: *mut c_void, value: T) {
+    // SAFETY: the program gave the place for a value of the attribute, which is of this size.
+    unsafe { place.cast::<T>().write_unaligned(value) };
 }
 
 /// Computes what is kept of the agents of a runtime that nobody can ask yet.
@@ -89,14 +92,18 @@ pub(crate) fn keep(runtime: &Runtime) {
     fence(Ordering::Release);
     let count = runtime.agents.len();
     if room().len() < count {
-        let fresh: Vec<Agent> = (0..count).map(|_| std::array::from_fn(|_| Cell::default())).collect();
+        let fresh: Vec<Agent> = (0..count)
+            .map(|_| std::array::from_fn(|_| Cell::default()))
+            .collect();
         AGENTS.store(fresh.leak().as_mut_ptr(), Ordering::Release);
         ROOM.store(count, Ordering::Release);
     }
     for (index, cells) in room().iter().enumerate() {
         for attribute in RANGES.into_iter().flat_map(|first| first..first + RANGE) {
             let Some(cell) = cell_of(attribute) else { continue };
-            let value = (index < count).then(|| constant(runtime, index, attribute)).flatten();
+            let value = (index < count)
+                .then(|| constant(runtime, index, attribute))
+                .flatten();
             let (bytes, word) = value.unwrap_or((0, 0));
             cells[cell].value.store(word, Ordering::Relaxed);
             cells[cell].bytes.store(bytes, Ordering::Relaxed);

@@ -17,9 +17,9 @@ use std::sync::atomic::{fence, AtomicPtr, AtomicU64, Ordering};
 const PAGE_SHIFT: u32 = 12;
 const LEVEL_BITS: u32 = 9;
 const SLOTS: usize = 1 << LEVEL_BITS;
-const LEVELS: usize = 4;
+const LEVELS: u32 = 4;
 /// Addresses from here on are not in the index.
-const END: u64 = 1 << (PAGE_SHIFT + LEVEL_BITS * LEVELS as u32);
+const END: u64 = 1 << (PAGE_SHIFT + LEVEL_BITS * LEVELS);
 /// Times that a reader tries before it leaves it.
 const TRIES: u32 = 16;
 
@@ -122,13 +122,20 @@ impl<T> Node<T> {
         let word = &self.used[slot / 64];
         let bit = 1 << (slot % 64);
         let now = word.load(Ordering::Relaxed);
-        word.store(if next.is_null() { now & !bit } else { now | bit }, Ordering::Relaxed);
+        word.store(
+            if next.is_null() { now & !bit } else { now | bit },
+            Ordering::Relaxed,
+        );
     }
 
     /// The last slot before `end` that leads anywhere.
     fn last_before(&self, end: usize) -> Option<usize> {
         let mut index = end.div_ceil(64);
-        let mut mask = if end % 64 == 0 { u64::MAX } else { (1 << (end % 64)) - 1 };
+        let mut mask = if end % 64 == 0 {
+            u64::MAX
+        } else {
+            (1 << (end % 64)) - 1
+        };
         while index > 0 {
             index -= 1;
             let word = self.used[index].load(Ordering::Relaxed) & mask;
@@ -407,7 +414,8 @@ mod tests {
         };
         for turn in 0..60_000 {
             // Few places far apart, so that ranges meet.
-            let base = (next(3) << 44 | next(3) << 32 | next(2) << 21) + next(700) * PAGE;
+            let far = (next(3) << 44) | (next(3) << 32) | (next(2) << 21);
+            let base = far + next(700) * PAGE;
             let before = map.range(..=base).next_back().map(|(_, f)| *f);
             let free = before.is_none_or(|f| f.base + f.bytes <= base);
             if turn % 3 == 0 || !free {
@@ -421,7 +429,12 @@ mod tests {
                 map.insert(base, new);
                 index.insert(&new);
             }
-            for address in [base, base + next(4 << 20), base.wrapping_sub(1), next(u64::MAX >> 33) << 16] {
+            for address in [
+                base,
+                base + next(4 << 20),
+                base.wrapping_sub(1),
+                next(u64::MAX >> 33) << 16,
+            ] {
                 let expected = map.range(..=address).next_back().map(|(_, f)| *f);
                 let expected = expected.filter(|f| address - f.base < f.bytes);
                 assert_eq!(index.find(address), Some(expected), "{address:#x}");
@@ -457,7 +470,7 @@ mod tests {
         std::thread::scope(|threads| {
             threads.spawn(|| {
                 for turn in 0..40_000_u64 {
-                    let base = (turn % 5) << (21 + 9 * (turn % 3)) | PAGE * (turn % 7) | 1 << 30;
+                    let base = ((turn % 5) << (21 + 9 * (turn % 3))) | (PAGE * (turn % 7)) | (1 << 30);
                     index.insert(&facts(base, 1));
                     index.remove(base);
                 }
@@ -467,7 +480,7 @@ mod tests {
                 if let Some(found) = index.find((1 << 40) + 5000) {
                     assert_eq!(found, Some(stays));
                 }
-                if let Some(Some(found)) = index.find(1 << 30 | 100) {
+                if let Some(Some(found)) = index.find((1 << 30) + 100) {
                     assert_eq!(found, facts(found.base, 1));
                 }
             }

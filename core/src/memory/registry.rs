@@ -216,7 +216,10 @@ impl Registry {
             self.index.insert(&allocation.facts());
         }
         drop(by_base);
-        let locked = || self.find_locked(address).map(|one| one.user_data.store(data, Ordering::Relaxed));
+        let locked = || {
+            self.find_locked(address)
+                .map(|one| one.user_data.store(data, Ordering::Relaxed))
+        };
         found.is_some() || locked().is_some()
     }
 

@@ -167,7 +167,9 @@ impl api::MemoryServices for Memory {
         let mut agents = api::RVec::new();
         if with_agents {
             let allocation = runtime.memory.find(address);
-            let seen_by = allocation.iter().flat_map(|allocation| runtime.who_sees(allocation));
+            let seen_by = allocation
+                .iter()
+                .flat_map(|allocation| runtime.who_sees(allocation));
             agents.extend(seen_by.map(|agent| runtime.agent_handle(agent)));
         }
         let region = &runtime.regions[facts.region as usize];
@@ -187,7 +189,9 @@ impl api::MemoryServices for Memory {
 
     fn set_user_data(&self, address: u64, data: u64) -> api::Result<()> {
         let kept = self.0.runtime()?.memory.set_user_data(address, data);
-        Ok(kept.then_some(()).ok_or(Error::InvalidArgument("not an allocation"))?)
+        Ok(kept
+            .then_some(())
+            .ok_or(Error::InvalidArgument("not an allocation"))?)
     }
 
     fn on_free(&self, address: u64, callback: api::FreeCallback) -> api::Result<()> {

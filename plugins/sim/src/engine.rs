@@ -144,9 +144,10 @@ impl Launch {
         Ok(launch)
     }
 
-    /// Number of work-groups.
+    /// Number of work-groups. The most that can be counted stands for more: nobody lives to see the end of either.
     pub(crate) fn groups(&self) -> u64 {
-        self.shape().iter().map(|&groups| u64::from(groups)).product()
+        let sides = self.shape().into_iter().map(u64::from);
+        sides.fold(1, u64::saturating_mul)
     }
 
     /// Waves of a work-group.

@@ -16,10 +16,12 @@ struct Pages([u64; 4096]);
 
 const MOST_REQUESTS: u32 = 64;
 const WAIT_EVENTS: u8 = 0x0c;
+const EXPORT_DMABUF: u8 = 0x24;
 
 struct Program {
     pages: Box<Pages>,
-    files: [i32; 3],
+    /// Open files; the first three are the device nodes.
+    files: Vec<i32>,
     gpu_ids: Vec<u32>,
     answered: Vec<u64>,
 }
@@ -65,6 +67,9 @@ impl Program {
         };
         let at = std::ptr::from_mut(&mut argument).expose_provenance() as u64;
         if kernel.ioctl(which, file, code, at).is_ok() {
+            if number == EXPORT_DMABUF && bytes >= 16 && group == b'K' {
+                self.files.extend(i32::try_from(argument[1] >> 32));
+            }
             let new = argument
                 .iter()
                 .zip(before)
@@ -93,7 +98,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let mut program = Program {
         pages,
-        files,
+        files: files.to_vec(),
         gpu_ids,
         answered: Vec::new(),
     };
