@@ -1,25 +1,27 @@
 //! What lies at an address, for readers that take no lock.
 //!
-//! A trie over the numbers of pages, shaped like the page tables of x86-64: four levels, nine bits each. A page that an
-//! allocation begins at leads to what programs are told of it; an address further inside is found by going back to
-//! the nearest page before it that leads anywhere. Both take a number of steps that does not grow with the number
-//! of allocations.
+//! A trie over the numbers of pages, shaped like the page tables of processors: three levels of nodes with ten bits each,
+//! and leaves with six. A page that an allocation begins at has an entry in its leaf, in place, so that a look-up
+//! touches little memory; an address further inside is found by going back to the nearest page before it that has one. Both
+//! take a number of steps that does not grow with the number of allocations.
 //!
 //! Writers, of which there is one at a time, count before and after a change; a reader that saw the count odd or changed
 //! meanwhile has read nothing (a sequence lock, as in Linux's `seqlock.h`). What a reader passes through may be taken away
-//! and used again at any time, so nodes and entries are never freed while the index lives, and a node is only used again on
-//! its own level: whatever a reader sees is of the type it expects.
+//! and used again at any time, so nodes are never freed while the index lives, and are only used again on their own
+//! level: whatever a reader sees is of the type it expects.
 
+use crate::words::halves;
 use parking_lot::Mutex;
 use std::ptr::NonNull;
 use std::sync::atomic::{fence, AtomicPtr, AtomicU64, Ordering};
 
 const PAGE_SHIFT: u32 = 12;
-const LEVEL_BITS: u32 = 9;
-const SLOTS: usize = 1 << LEVEL_BITS;
-const LEVELS: u32 = 4;
+const LEAF_BITS: u32 = 6;
+const NODE_BITS: u32 = 10;
+const ENTRIES: usize = 1 << LEAF_BITS;
+const SLOTS: usize = 1 << NODE_BITS;
 /// Addresses from here on are not in the index.
-const END: u64 = 1 << (PAGE_SHIFT + LEVEL_BITS * LEVELS);
+const END: u64 = 1 << (PAGE_SHIFT + LEAF_BITS + 3 * NODE_BITS);
 /// Times that a reader tries before it leaves it.
 const TRIES: u32 = 16;
 
@@ -34,129 +36,68 @@ pub struct Facts {
     pub bytes: u64,
     /// The program's word.
     pub user_data: u64,
-    /// The kind that programs are told.
-    pub kind: u32,
-    /// Index of the region it is from.
-    pub region: u32,
     /// Flags of the allocation call.
     pub flags: u32,
+    /// Index of the region it is from, of 28 bits.
+    pub region: u32,
+    /// The kind that programs are told (`hsa_amd_pointer_type_t`).
+    pub kind: u8,
     /// Whether a driver registered it.
     pub registered: bool,
 }
 
-/// Facts in words, which one cache line holds.
+/// Facts in words, without the base, which is where the entry stands. Of no bytes when there is none.
 #[derive(Debug, Default)]
-#[repr(align(64))]
-struct Entry([AtomicU64; 6]);
+struct Entry([AtomicU64; 4]);
 
 impl Entry {
     fn set(&self, facts: &Facts) {
-        let words = [
-            facts.base,
-            facts.host_base,
-            facts.bytes,
-            facts.user_data,
-            u64::from(facts.kind) | u64::from(facts.region) << 32,
-            u64::from(facts.flags) | u64::from(facts.registered) << 32,
-        ];
-        for (place, word) in self.0.iter().zip(words) {
+        let high = facts.region << 4 | u32::from(facts.registered) << 3 | u32::from(facts.kind) & 7;
+        let small = u64::from(facts.flags) | u64::from(high) << 32;
+        for (place, word) in self
+            .0
+            .iter()
+            .zip([facts.bytes, facts.host_base, facts.user_data, small])
+        {
             place.store(word, Ordering::Relaxed);
         }
     }
 
-    fn get(&self) -> Facts {
-        let word = |index: usize| self.0[index].load(Ordering::Relaxed);
-        let [kind, region] = halves(word(4));
-        let [flags, registered] = halves(word(5));
+    fn get(&self, base: u64) -> Facts {
+        let [bytes, host_base, user_data, small] =
+            std::array::from_fn(|index| self.0[index].load(Ordering::Relaxed));
+        let [flags, high] = halves(small);
         Facts {
-            base: word(0),
-            host_base: word(1),
-            bytes: word(2),
-            user_data: word(3),
-            kind,
-            region,
+            base,
+            host_base,
+            bytes,
+            user_data,
             flags,
-            registered: registered != 0,
+            region: high >> 4,
+            kind: high.to_le_bytes()[0] & 7,
+            registered: high & 8 != 0,
         }
     }
-}
 
-fn halves(word: u64) -> [u32; 2] {
-    let [a, b, c, d, e, f, g, h] = word.to_le_bytes();
-    [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]
-}
-
-/// A node: what its slots lead to, nodes of the next level or, on the last, entries.
-#[derive(Debug)]
-struct Node<T> {
-    /// Which slots lead anywhere.
-    used: [AtomicU64; SLOTS / 64],
-    slots: [AtomicPtr<T>; SLOTS],
-}
-
-type Leaf = Node<Entry>;
-type Third = Node<Leaf>;
-type Second = Node<Third>;
-type Root = Node<Second>;
-
-impl<T> Default for Node<T> {
-    fn default() -> Self {
-        Self {
-            used: [const { AtomicU64::new(0) }; SLOTS / 64],
-            slots: [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS],
-        }
-    }
-}
-
-impl<T> Node<T> {
-    /// What a slot leads to.
     #[inline]
-    fn at(&self, slot: usize) -> Option<&T> {
-        let next = self.slots[slot].load(Ordering::Acquire);
-        // SAFETY: a slot is null or leads to something of this type that lives as long as the index.
-        unsafe { next.as_ref() }
-    }
-
-    fn put(&self, slot: usize, next: *mut T) {
-        self.slots[slot].store(next, Ordering::Release);
-        let word = &self.used[slot / 64];
-        let bit = 1 << (slot % 64);
-        let now = word.load(Ordering::Relaxed);
-        word.store(
-            if next.is_null() { now & !bit } else { now | bit },
-            Ordering::Relaxed,
-        );
-    }
-
-    /// The last slot before `end` that leads anywhere.
-    fn last_before(&self, end: usize) -> Option<usize> {
-        let mut index = end.div_ceil(64);
-        let mut mask = if end % 64 == 0 {
-            u64::MAX
-        } else {
-            (1 << (end % 64)) - 1
-        };
-        while index > 0 {
-            index -= 1;
-            let word = self.used[index].load(Ordering::Relaxed) & mask;
-            if word != 0 {
-                return Some(64 * index + 63 - word.leading_zeros() as usize);
-            }
-            mask = u64::MAX;
-        }
-        None
+    fn is_none(&self) -> bool {
+        self.0[0].load(Ordering::Relaxed) == 0
     }
 }
+
+/// An entry and its page.
+type Found<'a> = Option<(u64, &'a Entry)>;
 
 /// A level on the way down to the entry that begins last at or before an address.
 trait Level: Default {
-    /// How many levels there are from here on.
-    const LEVELS: u32;
+    /// Bits of a page's number that are for the levels from here on.
+    const BITS: u32;
 
-    fn find(&self, page: u64) -> Option<&Entry>;
+    /// The last entry whose page is not behind this one, which belongs to this node.
+    fn find(&self, page: u64) -> Found<'_>;
 
-    /// The last entry of all.
-    fn last(&self) -> Option<&Entry>;
+    /// The last entry of all; `page` is any of this node's.
+    fn last(&self, page: u64) -> Found<'_>;
 
     fn insert(&self, page: u64, facts: &Facts, stocks: &mut Stocks);
 
@@ -168,53 +109,152 @@ trait Level: Default {
     fn stock(stocks: &mut Stocks) -> &mut Stock<Self>;
 }
 
-impl Level for Entry {
-    const LEVELS: u32 = 0;
-
-    #[inline]
-    fn find(&self, _page: u64) -> Option<&Entry> {
-        Some(self)
+/// The last bit of a list of words that is set before bit `end`.
+fn last_before(words: &[AtomicU64], end: usize) -> Option<usize> {
+    let mut index = end.div_ceil(64);
+    let mut mask = if end % 64 == 0 {
+        u64::MAX
+    } else {
+        (1 << (end % 64)) - 1
+    };
+    while index > 0 {
+        index -= 1;
+        let word = words[index].load(Ordering::Relaxed) & mask;
+        if word != 0 {
+            return Some(64 * index + 63 - word.leading_zeros() as usize);
+        }
+        mask = u64::MAX;
     }
+    None
+}
 
-    fn last(&self) -> Option<&Entry> {
-        Some(self)
-    }
+fn set_bit(words: &[AtomicU64], bit: usize, on: bool) {
+    let (word, bit) = (&words[bit / 64], 1 << (bit % 64));
+    let now = word.load(Ordering::Relaxed);
+    word.store(if on { now | bit } else { now & !bit }, Ordering::Relaxed);
+}
 
-    fn insert(&self, _page: u64, facts: &Facts, _stocks: &mut Stocks) {
-        self.set(facts);
-    }
+/// A page's number with other lower bits.
+const fn within(page: u64, bits: u32, lower: usize) -> u64 {
+    page & !((1 << bits) - 1) | lower as u64
+}
 
-    fn remove(&self, _page: u64, _stocks: &mut Stocks) {}
+/// The lower bits of a number, as an index.
+#[expect(clippy::cast_possible_truncation, reason = "at most ten bits")]
+const fn lower(number: u64, bits: u32) -> usize {
+    number as usize & ((1 << bits) - 1)
+}
 
-    fn is_empty(&self) -> bool {
-        true
-    }
+/// The entries of pages side by side.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Leaf {
+    entries: [Entry; ENTRIES],
+    /// Which entries there are.
+    used: [AtomicU64; ENTRIES / 64],
+}
 
-    fn stock(stocks: &mut Stocks) -> &mut Stock<Self> {
-        &mut stocks.entries
+impl Default for Leaf {
+    fn default() -> Self {
+        Self {
+            entries: std::array::from_fn(|_| Entry::default()),
+            used: [const { AtomicU64::new(0) }; ENTRIES / 64],
+        }
     }
 }
 
-impl<T: Level> Node<T>
-where
-    Self: Level,
-{
+impl Leaf {
+    fn last_in(&self, page: u64, end: usize) -> Found<'_> {
+        let slot = last_before(&self.used, end)?;
+        Some((within(page, LEAF_BITS, slot), &self.entries[slot]))
+    }
+}
+
+impl Level for Leaf {
+    const BITS: u32 = LEAF_BITS;
+
+    #[inline]
+    fn find(&self, page: u64) -> Found<'_> {
+        let slot = lower(page, LEAF_BITS);
+        let entry = &self.entries[slot];
+        if entry.is_none() {
+            self.last_in(page, slot)
+        } else {
+            Some((page, entry))
+        }
+    }
+
+    fn last(&self, page: u64) -> Found<'_> {
+        self.last_in(page, ENTRIES)
+    }
+
+    fn insert(&self, page: u64, facts: &Facts, _stocks: &mut Stocks) {
+        let slot = lower(page, LEAF_BITS);
+        self.entries[slot].set(facts);
+        set_bit(&self.used, slot, facts.bytes != 0);
+    }
+
+    fn remove(&self, page: u64, stocks: &mut Stocks) {
+        self.insert(page, &Facts::default(), stocks);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.used.iter().all(|word| word.load(Ordering::Relaxed) == 0)
+    }
+
+    fn stock(stocks: &mut Stocks) -> &mut Stock<Self> {
+        &mut stocks.leaves
+    }
+}
+
+/// A node: what its slots lead to on the next level.
+#[derive(Debug)]
+struct Node<T> {
+    slots: [AtomicPtr<T>; SLOTS],
+    /// Which slots lead anywhere.
+    used: [AtomicU64; SLOTS / 64],
+}
+
+impl<T> Default for Node<T> {
+    fn default() -> Self {
+        Self {
+            slots: [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS],
+            used: [const { AtomicU64::new(0) }; SLOTS / 64],
+        }
+    }
+}
+
+impl<T: Level> Node<T> {
     /// The slot of a page.
-    #[expect(clippy::cast_possible_truncation, reason = "nine bits")]
     const fn slot(page: u64) -> usize {
-        (page >> (LEVEL_BITS * T::LEVELS)) as usize % SLOTS
+        lower(page >> T::BITS, NODE_BITS)
+    }
+
+    /// What a slot leads to.
+    #[inline]
+    fn at(&self, slot: usize) -> Option<&T> {
+        let next = self.slots[slot].load(Ordering::Acquire);
+        // SAFETY: a slot is null or leads to something of this type that lives as long as the index.
+        unsafe { next.as_ref() }
+    }
+
+    fn put(&self, slot: usize, next: *mut T) {
+        self.slots[slot].store(next, Ordering::Release);
+        set_bit(&self.used, slot, !next.is_null());
     }
 
     #[inline]
-    fn find_in(&self, page: u64) -> Option<&Entry> {
+    fn find_in(&self, page: u64) -> Found<'_> {
         let slot = Self::slot(page);
-        self.at(slot)
-            .and_then(|next| next.find(page))
-            .or_else(|| self.at(self.last_before(slot)?)?.last())
+        let here = self.at(slot).and_then(|next| next.find(page));
+        here.or_else(|| self.last_in(page, slot))
     }
 
-    fn last_in(&self) -> Option<&Entry> {
-        self.at(self.last_before(SLOTS)?)?.last()
+    /// The last entry behind the slots before `end`.
+    fn last_in(&self, page: u64, end: usize) -> Found<'_> {
+        let slot = last_before(&self.used, end)?;
+        let first = within(page >> T::BITS, NODE_BITS, slot) << T::BITS;
+        self.at(slot)?.last(first)
     }
 
     fn insert_in(&self, page: u64, facts: &Facts, stocks: &mut Stocks) {
@@ -244,16 +284,18 @@ where
 macro_rules! levels {
     ($($Node:ident of $Next:ident from $stock:ident;)*) => {
         $(
-            impl Level for Node<$Next> {
-                const LEVELS: u32 = $Next::LEVELS + 1;
+            type $Node = Node<$Next>;
+
+            impl Level for $Node {
+                const BITS: u32 = $Next::BITS + NODE_BITS;
 
                 #[inline]
-                fn find(&self, page: u64) -> Option<&Entry> {
+                fn find(&self, page: u64) -> Found<'_> {
                     self.find_in(page)
                 }
 
-                fn last(&self) -> Option<&Entry> {
-                    self.last_in()
+                fn last(&self, page: u64) -> Found<'_> {
+                    self.last_in(page, SLOTS)
                 }
 
                 fn insert(&self, page: u64, facts: &Facts, stocks: &mut Stocks) {
@@ -277,14 +319,13 @@ macro_rules! levels {
         /// Everything that slots lead to.
         #[derive(Debug, Default)]
         struct Stocks {
-            entries: Stock<Entry>,
+            leaves: Stock<Leaf>,
             $($stock: Stock<$Node>,)*
         }
     };
 }
 
 levels! {
-    Leaf of Entry from leaves;
     Third of Leaf from thirds;
     Second of Third from seconds;
     Root of Second from roots;
@@ -347,7 +388,8 @@ impl Index {
         for _ in 0..TRIES {
             let before = self.changes.load(Ordering::Acquire);
             if before % 2 == 0 {
-                let found = self.root.find(address >> PAGE_SHIFT).map(Entry::get);
+                let found = self.root.find(address >> PAGE_SHIFT);
+                let found = found.map(|(page, entry)| entry.get(page << PAGE_SHIFT));
                 fence(Ordering::Acquire);
                 if self.changes.load(Ordering::Relaxed) == before {
                     let inside = |facts: &Facts| address.wrapping_sub(facts.base) < facts.bytes;
@@ -361,7 +403,9 @@ impl Index {
 
     /// Enters what lies at an address, in place of what began there. What does not begin with a page is not entered.
     pub fn insert(&self, facts: &Facts) {
-        self.change(facts.base, |root, page, stocks| root.insert(page, facts, stocks));
+        if facts.bytes != 0 {
+            self.change(facts.base, |root, page, stocks| root.insert(page, facts, stocks));
+        }
     }
 
     /// Takes out what begins at an address.
@@ -445,7 +489,7 @@ mod tests {
         assert!(index.root.is_empty());
         let stocks = index.stocks.lock();
         assert_eq!(stocks.leaves.free.len(), stocks.leaves.all.len());
-        assert_eq!(stocks.entries.free.len(), stocks.entries.all.len());
+        assert_eq!(stocks.thirds.free.len(), stocks.thirds.all.len());
     }
 
     #[test]

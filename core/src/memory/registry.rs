@@ -54,7 +54,7 @@ impl AllocationKind {
     }
 
     /// `hsa_amd_pointer_type_t`.
-    const fn pointer_type(&self) -> u32 {
+    const fn pointer_type(&self) -> u8 {
         match self {
             Self::Host(_) | Self::Device { .. } => 1,
             Self::Locked => 2,
@@ -133,7 +133,7 @@ impl Allocation {
             bytes: self.bytes,
             user_data: self.user_data.load(Ordering::Relaxed),
             kind: self.kind.pointer_type(),
-            // There are not as many regions as that.
+            // There are never as many regions as that.
             region: u32::try_from(self.region).unwrap_or(u32::MAX),
             flags: self.flags,
             registered: self.kind.is_allocated() || !self.registrations.is_empty(),

@@ -174,7 +174,7 @@ impl api::MemoryServices for Memory {
         }
         let region = &runtime.regions[facts.region as usize];
         Ok(api::PointerInfo {
-            kind: facts.kind,
+            kind: facts.kind.into(),
             global_flags: region.flags.bits(),
             agent_base: facts.base,
             host_base: facts.host_base,

@@ -351,7 +351,7 @@ pub(crate) fn check(kernel: &KernelDispatch) -> Result<(), Failure> {
         let message = format!("A grid of {grid:?} in work-groups of {workgroup:?} has a side of 0");
         return error(inactive::INVALID_DIMENSIONS, message);
     }
-    if workgroup.iter().product::<u32>() > MAX_GROUP_ITEMS {
+    if kernel.group_items() > MAX_GROUP_ITEMS.into() {
         let message = format!("A work-group of {workgroup:?} has more than {MAX_GROUP_ITEMS} work-items");
         return error(inactive::WORK_GROUP_TOO_LARGE, message);
     }

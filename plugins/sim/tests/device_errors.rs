@@ -108,6 +108,14 @@ fn a_work_group_that_is_too_large() {
         }),
         0x40
     );
+    // As many work-items as 32 bits cannot count.
+    assert_eq!(
+        code_of_program(|program| {
+            program.dimensions = 3;
+            program.workgroup = [4096, 4096, 256];
+        }),
+        0x40
+    );
 }
 
 #[test]
