@@ -82,25 +82,41 @@ impl<T: Copy> Place<T> {
     }
 }
 
-/// A place of the program for the value of an attribute, whose type the attribute decides.
+/// A place of the program for the value of an attribute, whose type the attribute decides; and, for the runtime itself, a
+/// place for its bytes, or NULL.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Value(*mut u8);
+pub(crate) struct Value(*mut u8, *mut usize);
 
 impl Value {
     /// The place a query was given.
     pub(crate) fn new(pointer: *mut c_void) -> Result<Self> {
-        Ok(Self(Place::new(pointer.cast::<u8>())?.0))
+        Ok(Self(Place::new(pointer.cast::<u8>())?.0, std::ptr::null_mut()))
+    }
+
+    /// A place of the runtime's own, which has room for every attribute, for a value whose bytes it wants to know. Both
+    /// are there until the value is written.
+    pub(crate) fn counted(place: *mut u8, bytes: &mut usize) -> Self {
+        Self(place, bytes)
     }
 
     /// Writes a value of the attribute's type.
     pub(crate) fn set<T: Copy>(self, value: T) {
         Place(self.0.cast::<T>()).set(value);
+        self.count(size_of::<T>());
     }
 
     /// Writes bytes, nothing behind them.
     pub(crate) fn set_bytes(self, bytes: &[u8]) {
         // SAFETY: the program gave the place for as many bytes as the attribute has.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.0, bytes.len()) };
+        self.count(bytes.len());
+    }
+
+    fn count(self, bytes: usize) {
+        if !self.1.is_null() {
+            // SAFETY: `counted` was given a place that is still there.
+            unsafe { self.1.write(bytes) };
+        }
     }
 
     /// Writes a `char[N]`: the text, cut if need be, and zeroes to the end, at least one.

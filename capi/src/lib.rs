@@ -20,6 +20,7 @@ mod table;
 mod tools;
 mod trace;
 
+use hansa_core::queue::scratch_events;
 use hansa_core::{clock, runtime, Result};
 use hansa_plugin_api::hsa::HsaApiTable;
 
@@ -35,6 +36,8 @@ pub fn start() -> Result<()> {
         plugins::BUILT_INS,
         |runtime| {
             table::install(&runtime.extensions.lock().slots);
+            api::agent_constants::keep(runtime);
+            scratch_events::listen(tools::scratch::report);
             traced = hansa_core::trace::begin(&runtime.config.settings.debug.api_trace);
             if traced {
                 trace::install();

@@ -195,11 +195,11 @@ impl HostFiles {
 /// The first number of a list such as `0-3,8`, and how many it has.
 fn count_list(list: &str) -> Option<(u32, u32)> {
     let mut first = None;
-    let mut count = 0;
+    let mut count = 0_u32;
     for part in list.split(',').filter(|p| !p.is_empty()) {
         let (low, high) = part.split_once('-').unwrap_or((part, part));
         let (low, high): (u32, u32) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
-        count += high.checked_sub(low)?.checked_add(1)?;
+        count = count.checked_add(high.checked_sub(low)?.checked_add(1)?)?;
         first.get_or_insert(low);
     }
     Some((first?, count))
@@ -265,6 +265,49 @@ mod tests {
             (nodes[0].name.as_str(), nodes[0].max_clock_mhz),
             ("AMD EPYC", 2450)
         );
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn a_list_of_processors_that_cannot_be_is_none() {
+        assert_eq!(count_list("0-3,8"), Some((0, 5)));
+        for bad in ["", "3-0", "0-4294967295", "0-4294967294,0", "a", "0-3;8"] {
+            assert_eq!(count_list(bad), None, "{bad}");
+        }
+    }
+
+    /// Case T15: there are no nodes, or one whose list of processors is not there.
+    #[test]
+    fn a_node_without_processors_is_not_the_only_one() {
+        let (root, files) = tree(&[
+            (
+                "sys/devices/system/node/node0/meminfo",
+                "Node 0 MemTotal: 1024 kB\n",
+            ),
+            ("proc/meminfo", "MemTotal:       2048 kB\n"),
+        ]);
+        let nodes = files.nodes();
+        assert_eq!(nodes.len(), 1);
+        assert_eq!((nodes[0].node, nodes[0].bytes), (0, 2 << 20));
+        assert!(nodes[0].processors >= 1);
+        fs::remove_dir_all(root).unwrap();
+        assert_ne!(crate::clock::HZ, 0);
+    }
+
+    /// Case T16: processors without a vendor, as on POWER and some ARM, and caches of which half the files are missing.
+    #[test]
+    fn a_processor_without_a_vendor_gets_none_invented() {
+        let (root, files) = tree(&[
+            ("proc/cpuinfo", "processor : 0\nrevision : 2.2\n"),
+            (
+                "sys/devices/system/cpu/cpu0/cache/index0/physical_line_partition",
+                "1\n",
+            ),
+            ("sys/devices/system/cpu/cpu0/cache/index0/level", "x\n"),
+        ]);
+        let node = files.nodes().remove(0);
+        assert_eq!((node.name.as_str(), node.vendor.as_str()), ("CPU", "CPU"));
+        assert!(node.caches.is_empty());
         fs::remove_dir_all(root).unwrap();
     }
 

@@ -133,6 +133,44 @@ fn a_profiler_does_not_disturb_programs_with_many_packets() {
     }
 }
 
+/// Kernels that spill get scratch while the queue runs; what a queue gets up front is told of as well.
+#[test]
+fn a_tool_hears_of_scratch() {
+    if !ready() {
+        return;
+    }
+    let tool = tool("scratch.cpp", "scratch", &[]);
+    let heard = |client: &str, arguments: &[&str], scratch: &str| {
+        let log = log(&format!("scratch-{client}"));
+        let mut command = with_tools(client, &list(&[&tool]), &log);
+        command
+            .arg(code_objects())
+            .args(arguments)
+            .env("HSA_SCRATCH_MEM", scratch);
+        judge(MACHINE, client, &mut command);
+        lines(&log)
+    };
+    for lines in [heard("kernels", &["spill"], "0"), heard("tooled", &[], "2048")] {
+        assert!(!lines.is_empty());
+        // Each allocation has an end with memory, and is given back with its queue, in this order.
+        let of = |what: &str| -> Vec<&str> {
+            let lines = lines.iter().filter_map(|line| line.strip_prefix(what));
+            lines.filter_map(|rest| rest.split(' ').nth(1)).collect()
+        };
+        assert_eq!(of("alloc-start"), of("alloc-end"), "{lines:?}");
+        assert_eq!(of("free-start"), of("free-end"), "{lines:?}");
+        assert_eq!(of("alloc-start").len(), of("free-start").len(), "{lines:?}");
+        for end in lines.iter().filter(|line| line.starts_with("alloc-end")) {
+            let numbers: Vec<u64> = end.split(' ').skip(2).filter_map(|n| n.parse().ok()).collect();
+            assert!(
+                matches!(*numbers, [bytes, slots] if bytes >= slots * 256 && slots > 0),
+                "{end}"
+            );
+        }
+        assert!(!lines.iter().any(|line| line == "unknown"), "{lines:?}");
+    }
+}
+
 #[test]
 fn tools_are_loaded_in_order_told_of_the_end_in_reverse_and_loaded_again() {
     if !ready() {

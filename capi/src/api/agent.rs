@@ -1,15 +1,16 @@
 //! Properties of agents (HSA Runtime PRM 1.2, section 2.3).
 
 use super::agent_amd;
+use super::agent_constants;
 use super::extension;
 use super::isa::known_profile;
 use super::system::{machine_model, VERSION};
 use crate::entry::{entry, Place, Value};
 use hansa_core::agent::{Agent, AgentKind};
 use hansa_core::code::isa_handle;
-use hansa_core::current;
 use hansa_core::loader::{Isa, ISA_LIMITS};
 use hansa_core::runtime::Runtime;
+use hansa_core::{current, Result};
 use hansa_plugin_api::hsa::{
     c_void, hsa_agent_feature_t as Feature, hsa_agent_info_t as Info, hsa_agent_t,
     hsa_default_float_rounding_mode_t as Rounding, hsa_device_type_t as DeviceType, hsa_dim3_t, hsa_isa_t,
@@ -76,53 +77,62 @@ fn queue_limits(agent: &Agent) -> (u32, u32, u32) {
     })
 }
 
-entry! {
-    fn hsa_agent_get_info(agent_: hsa_agent_t, attribute: Info, value_: *mut c_void) {
-        let runtime = current()?;
-        let value = Value::new(value_)?;
-        let agent = runtime.agent(agent_.handle)?;
-        // What follows from the instruction set is 0 without one.
-        let limits = agent.isas.first().map(|_| &ISA_LIMITS);
-        match attribute {
-            Info::NAME => value.set_text::<64>(agent.name()),
-            Info::VENDOR_NAME => value.set_text::<64>(agent.vendor()),
-            Info::FEATURE => value.set(features(agent)),
-            Info::MACHINE_MODEL => value.set(machine_model()),
-            Info::PROFILE => value.set(profile(agent)),
-            Info::DEFAULT_FLOAT_ROUNDING_MODE => value.set(Rounding::NEAR),
-            Info::BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES => value.set(Rounding::NEAR),
-            Info::FAST_F16_OPERATION => value.set(agent.isas.first().is_some_and(|isa| isa.has_fast_f16())),
-            Info::WAVEFRONT_SIZE => value.set(wavefront_size(agent)),
-            Info::WORKGROUP_MAX_DIM => value.set(limits.map_or([0; 3], |l| l.workgroup_max_dim)),
-            Info::WORKGROUP_MAX_SIZE => value.set(limits.map_or(0, |l| l.workgroup_max_size)),
-            Info::GRID_MAX_DIM => {
-                let [x, y, z] = limits.map_or([0; 3], |l| l.grid_max_dim);
-                value.set(hsa_dim3_t { x, y, z });
-            }
-            Info::GRID_MAX_SIZE => {
-                value.set(limits.map_or(0, |l| u32::try_from(l.grid_max_size).unwrap_or(u32::MAX)));
-            }
-            Info::FBARRIER_MAX_SIZE => value.set(limits.map_or(0, |l| l.fbarrier_max_size)),
-            Info::QUEUES_MAX => value.set(queue_limits(agent).0),
-            Info::QUEUE_MIN_SIZE => value.set(queue_limits(agent).1),
-            Info::QUEUE_MAX_SIZE => value.set(queue_limits(agent).2),
-            Info::QUEUE_TYPE => value.set(QueueType::MULTI),
-            Info::NODE => value.set(agent.node),
-            Info::DEVICE => value.set(device_type(agent)),
-            Info::CACHE_SIZE => value.set(cache_sizes(&runtime, agent)),
-            Info::ISA => {
-                let isa: Option<&Isa> = agent.isas.first();
-                value.set(hsa_isa_t { handle: isa.map_or(0, |&isa| isa_handle(isa)) });
-            }
-            Info::EXTENSIONS => value.set(extension::mask(&runtime, Some(agent))),
-            Info::VERSION_MAJOR => value.set(VERSION.0),
-            Info::VERSION_MINOR => value.set(VERSION.1),
-            Info(image) if IMAGE_INFO.contains(&image) => {
-                value.set_bytes(&runtime.extension_attribute(agent_.handle, image)?);
-            }
-            Info(amd) => return agent_amd::info(&runtime, agent, amd, value),
+/// Writes an attribute.
+pub(super) fn info(runtime: &Runtime, handle: hsa_agent_t, attribute: u32, value: Value) -> Result<()> {
+    let agent = runtime.agent(handle.handle)?;
+    // What follows from the instruction set is 0 without one.
+    let limits = agent.isas.first().map(|_| &ISA_LIMITS);
+    match Info(attribute) {
+        Info::NAME => value.set_text::<64>(agent.name()),
+        Info::VENDOR_NAME => value.set_text::<64>(agent.vendor()),
+        Info::FEATURE => value.set(features(agent)),
+        Info::MACHINE_MODEL => value.set(machine_model()),
+        Info::PROFILE => value.set(profile(agent)),
+        Info::DEFAULT_FLOAT_ROUNDING_MODE => value.set(Rounding::NEAR),
+        Info::BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES => value.set(Rounding::NEAR),
+        Info::FAST_F16_OPERATION => value.set(agent.isas.first().is_some_and(|isa| isa.has_fast_f16())),
+        Info::WAVEFRONT_SIZE => value.set(wavefront_size(agent)),
+        Info::WORKGROUP_MAX_DIM => value.set(limits.map_or([0; 3], |l| l.workgroup_max_dim)),
+        Info::WORKGROUP_MAX_SIZE => value.set(limits.map_or(0, |l| l.workgroup_max_size)),
+        Info::GRID_MAX_DIM => {
+            let [x, y, z] = limits.map_or([0; 3], |l| l.grid_max_dim);
+            value.set(hsa_dim3_t { x, y, z });
         }
-        Ok(())
+        Info::GRID_MAX_SIZE => {
+            value.set(limits.map_or(0, |l| u32::try_from(l.grid_max_size).unwrap_or(u32::MAX)));
+        }
+        Info::FBARRIER_MAX_SIZE => value.set(limits.map_or(0, |l| l.fbarrier_max_size)),
+        Info::QUEUES_MAX => value.set(queue_limits(agent).0),
+        Info::QUEUE_MIN_SIZE => value.set(queue_limits(agent).1),
+        Info::QUEUE_MAX_SIZE => value.set(queue_limits(agent).2),
+        Info::QUEUE_TYPE => value.set(QueueType::MULTI),
+        Info::NODE => value.set(agent.node),
+        Info::DEVICE => value.set(device_type(agent)),
+        Info::CACHE_SIZE => value.set(cache_sizes(runtime, agent)),
+        Info::ISA => {
+            let isa: Option<&Isa> = agent.isas.first();
+            value.set(hsa_isa_t {
+                handle: isa.map_or(0, |&isa| isa_handle(isa)),
+            });
+        }
+        Info::EXTENSIONS => value.set(extension::mask(runtime, Some(agent))),
+        Info::VERSION_MAJOR => value.set(VERSION.0),
+        Info::VERSION_MINOR => value.set(VERSION.1),
+        Info(image) if IMAGE_INFO.contains(&image) => {
+            value.set_bytes(&runtime.extension_attribute(handle.handle, image)?);
+        }
+        Info(amd) => return agent_amd::info(runtime, agent, amd, value),
+    }
+    Ok(())
+}
+
+entry! {
+    fn hsa_agent_get_info(agent: hsa_agent_t, attribute: Info, value: *mut c_void) {
+        if agent_constants::answer(agent.handle, attribute.0, value) {
+            return Ok(());
+        }
+        let runtime = current()?;
+        info(&runtime, agent, attribute.0, Value::new(value)?)
     }
 
     fn hsa_agent_get_exception_policies(agent: hsa_agent_t, profile: Profile, mask: *mut u16) {

@@ -5,6 +5,7 @@
 
 mod agent;
 mod agent_amd;
+pub(crate) mod agent_constants;
 mod cache;
 mod code_object;
 mod executable;

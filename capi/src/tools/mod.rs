@@ -13,6 +13,7 @@
 mod library;
 mod loaded;
 mod register;
+pub(crate) mod scratch;
 
 use crate::table::{Snapshot, ROOT};
 use hansa_core::config::Hsa;

@@ -1,12 +1,13 @@
-//! The book of allocations: one ordered map from addresses, for pointer information, ownership, access and
-//! freeing.
+//! The book of allocations: one ordered map from addresses, for ownership, access and freeing, and an index of it for
+//! pointer information.
 
 use super::host::Pages;
+use super::index::{Facts, Index};
 use super::overlap::Overlapping;
 use hansa_plugin_api::MemoryHandle;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// What an allocation is.
@@ -50,6 +51,19 @@ impl AllocationKind {
     #[must_use]
     pub const fn is_allocated(&self) -> bool {
         matches!(self, Self::Host(_) | Self::Device { .. })
+    }
+
+    /// `hsa_amd_pointer_type_t`.
+    const fn pointer_type(&self) -> u8 {
+        match self {
+            Self::Host(_) | Self::Device { .. } => 1,
+            Self::Locked => 2,
+            Self::Imported { origin, .. } => match origin {
+                Origin::Buffer => 3,
+                Origin::Process => 4,
+            },
+            Self::Virtual => 6,
+        }
     }
 }
 
@@ -110,6 +124,22 @@ impl Allocation {
         from(self.base).or_else(|| from(host()?))
     }
 
+    /// What programs are told of it.
+    #[must_use]
+    pub fn facts(&self) -> Facts {
+        Facts {
+            base: self.base,
+            host_base: self.host_base,
+            bytes: self.bytes,
+            user_data: self.user_data.load(Ordering::Relaxed),
+            kind: self.kind.pointer_type(),
+            // There are never as many regions as that.
+            region: u32::try_from(self.region).unwrap_or(u32::MAX),
+            flags: self.flags,
+            registered: self.kind.is_allocated() || !self.registrations.is_empty(),
+        }
+    }
+
     /// Whether a range that begins at an address inside does so up to its end.
     #[must_use]
     pub fn has_room(&self, address: u64, bytes: u64) -> bool {
@@ -122,6 +152,8 @@ impl Allocation {
 #[derive(Debug, Default)]
 pub struct Registry {
     by_base: RwLock<BTreeMap<u64, Arc<Allocation>>>,
+    /// The same, changed while `by_base` is held.
+    index: Index,
     locked: RwLock<Locked>,
 }
 
@@ -151,7 +183,9 @@ impl Registry {
     /// Enters an allocation.
     pub fn insert(&self, allocation: Arc<Allocation>) {
         if allocation.kind != AllocationKind::Locked {
-            self.by_base.write().insert(allocation.base, allocation);
+            let mut by_base = self.by_base.write();
+            self.index.insert(&allocation.facts());
+            by_base.insert(allocation.base, allocation);
             return;
         }
         let mut locked = self.locked.write();
@@ -166,17 +200,27 @@ impl Registry {
         covering(&self.by_base.read(), address).or_else(|| self.find_locked(address))
     }
 
-    /// Looks at the allocation that an address lies in, as [`Registry::find`] has it, without taking hold of it.
-    pub fn look<R>(&self, address: u64, look: impl FnOnce(&Allocation) -> R) -> Option<R> {
-        let by_base = self.by_base.read();
-        if let Some((_, allocation)) = by_base.range(..=address).next_back() {
-            if allocation.contains(address) {
-                return Some(look(allocation));
-            }
+    /// What programs are told of the allocation that an address lies in, as [`Registry::find`] has it. Takes no lock for
+    /// what is not locked memory.
+    pub fn facts(&self, address: u64) -> Option<Facts> {
+        let indexed = self.index.find(address).flatten();
+        indexed.or_else(|| Some(self.find(address)?.facts()))
+    }
+
+    /// Keeps the program's word beside the allocation that an address lies in. Answers whether there is one.
+    pub fn set_user_data(&self, address: u64, data: u64) -> bool {
+        let by_base = self.by_base.write();
+        let found = covering(&by_base, address);
+        if let Some(allocation) = &found {
+            allocation.user_data.store(data, Ordering::Relaxed);
+            self.index.insert(&allocation.facts());
         }
         drop(by_base);
-        let locked = self.locked.read();
-        locked.around(address).map(|allocation| look(allocation))
+        let locked = || {
+            self.find_locked(address)
+                .map(|one| one.user_data.store(data, Ordering::Relaxed))
+        };
+        found.is_some() || locked().is_some()
     }
 
     /// The locked memory that an address lies in, the host's or the devices'.
@@ -199,6 +243,7 @@ impl Registry {
     pub fn remove_if(&self, base: u64, wanted: impl FnOnce(&Allocation) -> bool) -> Option<Arc<Allocation>> {
         let mut by_base = self.by_base.write();
         if by_base.get(&base).is_some_and(|allocation| wanted(allocation)) {
+            self.index.remove(base);
             by_base.remove(&base)
         } else {
             None
@@ -219,7 +264,9 @@ impl Registry {
         locked.by_device.drain().for_each(drop);
         let mut all: Vec<_> = locked.by_host.drain().collect();
         drop(locked);
-        all.extend(std::mem::take(&mut *self.by_base.write()).into_values());
+        let mut by_base = self.by_base.write();
+        by_base.keys().for_each(|base| self.index.remove(*base));
+        all.extend(std::mem::take(&mut *by_base).into_values());
         all
     }
 

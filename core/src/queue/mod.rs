@@ -11,6 +11,7 @@ pub mod index;
 pub mod intercept;
 mod listeners;
 pub mod scratch;
+pub mod scratch_events;
 pub mod slots;
 mod undo;
 
@@ -314,7 +315,7 @@ impl Queue {
         if private_bytes != 0 {
             undo.scratch = Some((
                 place.driver,
-                scratch::provide(runtime, place, descriptor, private_bytes, 0)?,
+                scratch::provide(runtime, place, descriptor, private_bytes, 0, 0)?,
             ));
         }
 
@@ -507,8 +508,9 @@ impl Queue {
             if word != 0 {
                 device.fail(self.descriptor.handle(), errors::status_of_exceptions(word));
             }
-            if let Some(scratch) = device.scratch.lock().take() {
-                let _ = driver.free(scratch.handle);
+            let scratch = device.scratch.lock().take();
+            if let Some(scratch) = scratch {
+                scratch::release(runtime, device.driver, self.descriptor.handle(), scratch);
             }
             device.doorbell.notify.store(0, Ordering::Release);
             device.doorbell.value.store(0, Ordering::Release);

@@ -3,6 +3,7 @@
 //! The packet processor stops at a dispatch whose private segment does not fit what the descriptor offers, and
 //! says so through the inactive signal. The runtime allocates, fills in the descriptor and stores 0 to the signal.
 
+use super::scratch_events::{report, ScratchEvent};
 use super::{DeviceQueue, Queue, PACKET_BYTES};
 use crate::agent::DeviceRef;
 use crate::error::{Error, Result};
@@ -72,14 +73,46 @@ fn layout(agent: &crate::agent::Agent) -> Layout {
 }
 
 /// Allocates scratch for `bytes` of private memory per work-item and writes it into the descriptor. Where there is not
-/// enough memory for as many waves as the device runs, fewer run at once.
+/// enough memory for as many waves as the device runs, fewer run at once. Tools hear of it, and of the dispatch it is for.
 pub(super) fn provide(
     runtime: &Runtime,
     place: DeviceRef,
     descriptor: &Descriptor,
     bytes: u32,
     least_waves: u64,
+    dispatch: u64,
 ) -> Result<api::Allocation> {
+    let queue = descriptor.handle();
+    report(ScratchEvent::AllocStart { queue, dispatch });
+    let given = allocate(runtime, place, descriptor, bytes, least_waves);
+    let (bytes, waves) = given
+        .as_ref()
+        .map_or((0, 0), |(scratch, waves)| (scratch.bytes, *waves));
+    report(ScratchEvent::AllocEnd {
+        queue,
+        dispatch,
+        bytes,
+        waves,
+    });
+    given.map(|(scratch, _)| scratch)
+}
+
+/// Gives the scratch of a queue back.
+pub(super) fn release(runtime: &Runtime, driver: usize, queue: u64, scratch: api::Allocation) {
+    report(ScratchEvent::FreeStart { queue });
+    // As for every `free`: a driver that cannot has lost its device.
+    let _ = runtime.drivers[driver].object.free(scratch.handle);
+    report(ScratchEvent::FreeEnd { queue });
+}
+
+/// The scratch, and the waves that can use it at once.
+fn allocate(
+    runtime: &Runtime,
+    place: DeviceRef,
+    descriptor: &Descriptor,
+    bytes: u32,
+    least_waves: u64,
+) -> Result<(api::Allocation, u64)> {
     let agent = runtime
         .agents
         .iter()
@@ -161,11 +194,20 @@ pub(super) fn provide(
     };
     let tmpring = word(counted) | (word(wave_bytes / layout.wave_granule) << 12);
     descriptor.tmpring_size.store(tmpring, Ordering::Release);
-    Ok(scratch)
+    Ok((scratch, waves))
 }
 
-/// Private bytes per work-item of the dispatch that the packet processor stopped at, and its waves per group.
-fn wanted(descriptor: &Descriptor) -> Option<(u32, u64)> {
+/// What the packet processor stopped at.
+struct Wanted {
+    /// The dispatch.
+    index: u64,
+    /// Private bytes per work-item.
+    bytes: u32,
+    /// Waves per group.
+    waves: u64,
+}
+
+fn wanted(descriptor: &Descriptor) -> Option<Wanted> {
     let size = u64::from(descriptor.size.load(Ordering::Relaxed));
     let ring = descriptor.base_address.load(Ordering::Relaxed);
     let (read, write) = (
@@ -184,7 +226,11 @@ fn wanted(descriptor: &Descriptor) -> Option<(u32, u64)> {
                 u64::from(words[1] >> 16),
                 u64::from(words[2] & 0xffff),
             );
-            return Some((words[6], (x.max(1) * y.max(1) * z.max(1)).div_ceil(LANES)));
+            return Some(Wanted {
+                index,
+                bytes: words[6],
+                waves: (x.max(1) * y.max(1) * z.max(1)).div_ceil(LANES),
+            });
         }
     }
     None
@@ -192,15 +238,24 @@ fn wanted(descriptor: &Descriptor) -> Option<(u32, u64)> {
 
 /// Gives a queue the scratch that it waits for.
 pub(super) fn serve(runtime: &Runtime, queue: &Queue, device: &DeviceQueue) -> Result<()> {
-    let (bytes, waves) = wanted(queue.descriptor).ok_or(Error::Failed("no dispatch needs scratch"))?;
+    let wanted = wanted(queue.descriptor).ok_or(Error::Failed("no dispatch needs scratch"))?;
     let place = DeviceRef {
         driver: device.driver,
         node: device.node,
     };
     let mut held = device.scratch.lock();
-    let new = provide(runtime, place, queue.descriptor, bytes, waves)?;
-    if let Some(old) = held.replace(new) {
-        let _ = runtime.drivers[device.driver].object.free(old.handle);
+    let new = provide(
+        runtime,
+        place,
+        queue.descriptor,
+        wanted.bytes,
+        wanted.waves,
+        wanted.index,
+    )?;
+    let old = held.replace(new);
+    drop(held);
+    if let Some(old) = old {
+        release(runtime, device.driver, queue.descriptor.handle(), old);
     }
     Ok(())
 }

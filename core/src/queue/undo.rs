@@ -1,6 +1,6 @@
 //! What a creation of a queue has so far, and how it is taken apart when the rest fails.
 
-use super::{slots, Descriptor};
+use super::{scratch, slots, Descriptor};
 use crate::memory::host::Pages;
 use crate::runtime::Runtime;
 use crate::signal::{pool, Block};
@@ -39,8 +39,8 @@ impl<'a> Undo<'a> {
 
 impl Drop for Undo<'_> {
     fn drop(&mut self) {
-        if let Some((driver, scratch)) = self.scratch.take() {
-            let _ = self.runtime.drivers[driver].object.free(scratch.handle);
+        if let (Some((driver, scratch)), Some(descriptor)) = (self.scratch.take(), self.descriptor) {
+            scratch::release(self.runtime, driver, descriptor.handle(), scratch);
         }
         for signal in self.signals.drain(..) {
             pool::retire(signal);

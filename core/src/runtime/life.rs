@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::plugin::BuiltIn;
 use arc_swap::{ArcSwapOption, Guard};
 use rustix::thread::futex;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 
 static CURRENT: ArcSwapOption<Runtime> = ArcSwapOption::const_empty();
@@ -23,6 +23,10 @@ static LIFE: Life = Life {
     references: AtomicU32::new(0),
 };
 static EPOCH: AtomicU16 = AtomicU16::new(0);
+/// Runtimes there were, in the upper bits, and the epoch of handles; 0 while there is none.
+static GENERATION: AtomicU64 = AtomicU64::new(0);
+/// Runtimes there were. Changes under the lock.
+static RUNTIMES: AtomicU64 = AtomicU64::new(0);
 /// Set in a forked child until it initializes anew.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
@@ -109,6 +113,34 @@ pub fn initialized() -> Result<()> {
     Ok(())
 }
 
+/// Which runtime of this process there is: no two are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Generation(u64);
+
+impl Generation {
+    /// Whether there is one.
+    #[inline]
+    #[must_use]
+    pub const fn is_one(self) -> bool {
+        self.0 != 0
+    }
+
+    /// The epoch of its handles.
+    #[inline]
+    #[must_use]
+    pub const fn epoch(self) -> u16 {
+        let [low, high, ..] = self.0.to_le_bytes();
+        u16::from_le_bytes([low, high])
+    }
+}
+
+/// The runtime that answers now, as a number. What was read between two calls that answer the same was that runtime's.
+#[inline]
+#[must_use]
+pub fn generation() -> Generation {
+    Generation(GENERATION.load(Ordering::Acquire))
+}
+
 /// A hold on the runtime for the length of a call.
 pub struct Current(Guard<Option<Arc<Runtime>>>);
 
@@ -132,6 +164,7 @@ impl std::fmt::Debug for Current {
 
 extern "C" fn in_child() {
     FORKED.store(true, Ordering::Relaxed);
+    GENERATION.store(0, Ordering::Relaxed);
     // A thread that forks is not inside `init` or `shut_down`; whoever held the lock is not in the child.
     LIFE.locked.store(0, Ordering::Relaxed);
     LIFE.owner.store(0, Ordering::Relaxed);
@@ -182,9 +215,12 @@ pub fn init_with(
     }
     if references == 0 {
         crate::signal::wait::prepare();
-        let runtime = build(EPOCH.fetch_add(1, Ordering::Relaxed).wrapping_add(1), built_ins)?;
+        let epoch = EPOCH.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let runtime = build(epoch, built_ins)?;
         built(&runtime);
+        let number = RUNTIMES.fetch_add(1, Ordering::Relaxed) + 1;
         CURRENT.store(Some(Arc::clone(&runtime)));
+        GENERATION.store(number << 16 | u64::from(epoch), Ordering::Release);
         LIFE.references.store(1, Ordering::Release);
         started(&runtime);
     } else {
@@ -222,6 +258,7 @@ pub fn shut_down_with(leaving: impl FnOnce(), stopping: impl FnOnce()) -> Result
     }
     leaving();
     LIFE.references.store(0, Ordering::Relaxed);
+    GENERATION.store(0, Ordering::Relaxed);
     if let Some(runtime) = CURRENT.swap(None) {
         stopping();
         runtime.tear_down();

@@ -2,24 +2,16 @@
 
 use super::{agents_of, agents_or_all, Group};
 use crate::error::{Error, Result};
-use crate::memory::registry::{Allocation, AllocationKind, FreeCallback, Origin};
+use crate::memory::FreeCallback;
 use crate::memory::Reach;
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
-use std::sync::atomic::Ordering;
 
 #[derive(Debug)]
 pub(super) struct Memory(pub(super) Group);
 
-/// `hsa_amd_pointer_type_t`.
-mod pointer {
-    pub(super) const HSA: u32 = 1;
-    pub(super) const LOCKED: u32 = 2;
-    pub(super) const GRAPHICS: u32 = 3;
-    pub(super) const IPC: u32 = 4;
-    pub(super) const RESERVED: u32 = 5;
-    pub(super) const VIRTUAL: u32 = 6;
-}
+/// `HSA_EXT_POINTER_TYPE_RESERVED_ADDR`: addresses without memory.
+const RESERVED: u32 = 5;
 
 pub(super) fn pool(runtime: &Runtime, handle: u64) -> Result<usize> {
     runtime.region_index(handle).map_err(|_| Error::InvalidMemoryPool)
@@ -160,32 +152,46 @@ impl api::MemoryServices for Memory {
     }
 
     fn pointer_info(&self, address: u64, with_agents: bool) -> api::Result<api::PointerInfo> {
-        let runtime = self.0.runtime()?;
-        let found = runtime
-            .memory
-            .look(address, |allocation| info_of(&runtime, allocation, with_agents));
-        let reserved = |(base, bytes)| api::PointerInfo {
-            kind: pointer::RESERVED,
-            agent_base: base,
-            bytes,
-            ..api::PointerInfo::default()
+        // Asked for every copy of a program: the runtime is not held longer than the answer takes.
+        let runtime = crate::runtime::current()?;
+        let Some(facts) = runtime.memory.facts(address) else {
+            let reserved = |(base, bytes)| api::PointerInfo {
+                kind: RESERVED,
+                agent_base: base,
+                bytes,
+                ..api::PointerInfo::default()
+            };
+            let reservation = runtime.reservation_around(address);
+            return Ok(reservation.map(reserved).unwrap_or_default());
         };
-        Ok(found.unwrap_or_else(|| {
-            runtime
-                .reservation_around(address)
-                .map(reserved)
-                .unwrap_or_default()
-        }))
+        let mut agents = api::RVec::new();
+        if with_agents {
+            let allocation = runtime.memory.find(address);
+            let seen_by = allocation
+                .iter()
+                .flat_map(|allocation| runtime.who_sees(allocation));
+            agents.extend(seen_by.map(|agent| runtime.agent_handle(agent)));
+        }
+        let region = &runtime.regions[facts.region as usize];
+        Ok(api::PointerInfo {
+            kind: facts.kind.into(),
+            global_flags: region.flags.bits(),
+            agent_base: facts.base,
+            host_base: facts.host_base,
+            bytes: facts.bytes,
+            user_data: facts.user_data,
+            owner: runtime.agent_handle(region.agent),
+            alloc_flags: (facts.flags >> 2) & 1 | (facts.flags & 2),
+            registered: facts.registered,
+            agents,
+        })
     }
 
     fn set_user_data(&self, address: u64, data: u64) -> api::Result<()> {
-        let runtime = self.0.runtime()?;
-        let allocation = runtime
-            .memory
-            .find(address)
-            .ok_or(Error::InvalidArgument("not an allocation"))?;
-        allocation.user_data.store(data, Ordering::Relaxed);
-        Ok(())
+        let kept = self.0.runtime()?.memory.set_user_data(address, data);
+        Ok(kept
+            .then_some(())
+            .ok_or(Error::InvalidArgument("not an allocation"))?)
     }
 
     fn on_free(&self, address: u64, callback: api::FreeCallback) -> api::Result<()> {
@@ -203,36 +209,5 @@ impl api::MemoryServices for Memory {
             .0
             .runtime()?
             .remove_free_callback(address, callback.function as usize)?)
-    }
-}
-
-/// What an allocation is, as programs are told.
-fn info_of(runtime: &Runtime, allocation: &Allocation, with_agents: bool) -> api::PointerInfo {
-    let region = &runtime.regions[allocation.region];
-    let kind = match allocation.kind {
-        AllocationKind::Host(_) | AllocationKind::Device { .. } => pointer::HSA,
-        AllocationKind::Locked => pointer::LOCKED,
-        AllocationKind::Imported { origin, .. } => match origin {
-            Origin::Process => pointer::IPC,
-            Origin::Buffer => pointer::GRAPHICS,
-        },
-        AllocationKind::Virtual => pointer::VIRTUAL,
-    };
-    let mut agents = api::RVec::new();
-    if with_agents {
-        let seen_by = runtime.who_sees(allocation).into_iter();
-        agents.extend(seen_by.map(|agent| runtime.agent_handle(agent)));
-    }
-    api::PointerInfo {
-        kind,
-        global_flags: region.flags.bits(),
-        agent_base: allocation.base,
-        host_base: allocation.host_base,
-        bytes: allocation.bytes,
-        user_data: allocation.user_data.load(Ordering::Relaxed),
-        owner: runtime.agent_handle(region.agent),
-        alloc_flags: (allocation.flags >> 2) & 1 | (allocation.flags & 2),
-        registered: kind == pointer::HSA || !allocation.registrations.is_empty(),
-        agents,
     }
 }

@@ -97,7 +97,7 @@ fn completion(signal: u64) -> Result<Option<&'static Block>> {
 
 impl api::RuntimeServices for Services {
     fn is_running(&self) -> api::Result<bool> {
-        Ok(crate::runtime::current().is_ok())
+        Ok(crate::runtime::initialized().is_ok())
     }
 
     fn memory(&self) -> api::Result<api::MemoryServicesRef<'static>> {
@@ -170,8 +170,8 @@ impl api::RuntimeServices for Services {
     fn set_async_scratch_limit(&self, agent: u64, _bytes: u64) -> api::Result<()> {
         let runtime = self.group.runtime()?;
         gpu(&runtime, agent)?;
-        // Scratch is given back with its queue and never taken away before.
-        Err(Error::NotSupported("asynchronous reclaim of scratch").into())
+        // The status that AMD's header has for it. Scratch is given back with its queue and never taken away before.
+        Err(Error::InvalidArgument("the agent does not take scratch back from running queues").into())
     }
 
     fn set_agent_attribute(&self, agent: u64, _attribute: u32, _value: u64) -> api::Result<()> {

@@ -144,9 +144,10 @@ impl Launch {
         Ok(launch)
     }
 
-    /// Number of work-groups.
+    /// Number of work-groups. The most that can be counted stands for more: nobody lives to see the end of either.
     pub(crate) fn groups(&self) -> u64 {
-        self.shape().iter().map(|&groups| u64::from(groups)).product()
+        let sides = self.shape().into_iter().map(u64::from);
+        sides.fold(1, u64::saturating_mul)
     }
 
     /// Waves of a work-group.
@@ -350,7 +351,7 @@ pub(crate) fn check(kernel: &KernelDispatch) -> Result<(), Failure> {
         let message = format!("A grid of {grid:?} in work-groups of {workgroup:?} has a side of 0");
         return error(inactive::INVALID_DIMENSIONS, message);
     }
-    if workgroup.iter().product::<u32>() > MAX_GROUP_ITEMS {
+    if kernel.group_items() > MAX_GROUP_ITEMS.into() {
         let message = format!("A work-group of {workgroup:?} has more than {MAX_GROUP_ITEMS} work-items");
         return error(inactive::WORK_GROUP_TOO_LARGE, message);
     }

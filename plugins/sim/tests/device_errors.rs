@@ -46,6 +46,26 @@ fn code_of_program(change: impl FnOnce(&mut Program)) -> i64 {
     code_of(&rig, |_, completion| program.words(completion))
 }
 
+/// More work-groups than 64 bits can count are many work-groups, and no reason for the device to stop.
+#[test]
+fn a_grid_without_an_end_goes_with_its_queue() {
+    let rig = Rig::new("");
+    let module = Module::device(&rig);
+    let none = arguments(&rig, &[]);
+    let mut program = Program::linear(module.kernel("empty"), none.address(), u32::MAX);
+    program.dimensions = 3;
+    program.workgroup = [1; 3];
+    program.grid = [u32::MAX; 3];
+    let (queue, done) = (rig.queue(0), rig.signal(1));
+    queue.dispatch(&program, done.handle());
+    assert!(never(Duration::from_millis(10), || done.value() != 1
+        || queue.inactive.value() != 0));
+    queue.destroy();
+    let (other, fine) = (rig.queue(0), rig.signal(1));
+    other.barrier(BARRIER_AND, &[], fine.handle());
+    fine.wait(0);
+}
+
 #[test]
 fn bad_dimensions() {
     assert_eq!(code_of_program(|program| program.dimensions = 0), 0x2);
@@ -85,6 +105,14 @@ fn a_work_group_that_is_too_large() {
             program.dimensions = 2;
             program.workgroup = [513, 2, 1];
             program.grid = [1026, 4, 1];
+        }),
+        0x40
+    );
+    // As many work-items as 32 bits cannot count.
+    assert_eq!(
+        code_of_program(|program| {
+            program.dimensions = 3;
+            program.workgroup = [4096, 4096, 256];
         }),
         0x40
     );

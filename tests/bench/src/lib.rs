@@ -19,5 +19,6 @@ mod opencl;
 mod program;
 mod report;
 mod scratch;
+mod waking;
 
 pub use report::run;

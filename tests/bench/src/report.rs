@@ -1,7 +1,7 @@
 //! The table: what this machine measures, beside what it is compared with.
 
 use crate::client::{Client, Result};
-use crate::{calls, compute, device, memory, program};
+use crate::{calls, compute, device, memory, program, waking};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -128,6 +128,8 @@ pub fn run(library: &Path, demo: &[&str], json: bool) -> Result<()> {
     let scaling = compute::scaling(&client)?;
     let mut rows = calls::life(&client)?;
     rows.extend(calls::operations(&client)?);
+    rows.extend(waking::sleepers(&client)?);
+    rows.extend(waking::large_object(&client)?);
     rows.extend(memory::pools(&client)?);
     rows.extend(device::latency(&client)?);
     rows.extend(device::copies(&client)?);

@@ -146,14 +146,21 @@ impl DeviceFile {
     }
 
     /// Takes a part of the file.
-    pub fn take(&mut self, bytes: u64) -> u64 {
-        let whole = bytes.next_multiple_of(STEP);
+    ///
+    /// # Errors
+    ///
+    /// [`Errno::NOMEM`] when the file has no room for it.
+    pub fn take(&mut self, bytes: u64) -> Result<u64, Errno> {
+        let whole = bytes.checked_next_multiple_of(STEP).ok_or(Errno::NOMEM)?;
         if let Some(index) = self.free.iter().position(|(_, room)| *room == whole) {
-            return self.free.swap_remove(index).0;
+            return Ok(self.free.swap_remove(index).0);
         }
         let at = self.next;
-        self.next += whole;
-        at
+        let end = at
+            .checked_add(whole)
+            .filter(|end| *end <= FILE_BYTES.unsigned_abs());
+        self.next = end.ok_or(Errno::NOMEM)?;
+        Ok(at)
     }
 
     /// Gives a part back; its pages are gone.

@@ -19,6 +19,14 @@ const MEMORY_FLAGS: u32 = 0x1f | 0x1ff << 23;
 /// Kinds of memory.
 const MEMORY_KINDS: u32 = 0x1f;
 
+/// Refuses addresses that no device has.
+pub(super) fn check_range(address: u64, bytes: u64) -> Answer {
+    match address.checked_add(bytes) {
+        Some(_) => Ok(()),
+        None => Err(Errno::INVAL),
+    }
+}
+
 pub(super) fn acquire_vm(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let a: AcquireVm = user::get(at, bytes)?;
     let gpu = kernel.gpu(a.gpu_id)?;
@@ -42,6 +50,7 @@ pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
     if a.size == 0 || a.size % PAGE != 0 || a.va_addr % PAGE != 0 {
         return Err(Errno::INVAL);
     }
+    check_range(a.va_addr, a.size)?;
     if a.flags & !MEMORY_FLAGS != 0 || (a.flags & MEMORY_KINDS).count_ones() != 1 {
         kernel.complain(format!("ALLOC_MEMORY_OF_GPU with flags {:#010x}", a.flags));
         return Err(Errno::INVAL);
@@ -60,7 +69,7 @@ pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
                 return Err(Errno::NOMEM);
             }
             let mut file = kernel.renders[gpu].lock();
-            let offset = file.take(a.size);
+            let offset = file.take(a.size)?;
             let view = file
                 .view(offset, a.size)
                 .inspect_err(|_| file.give_back(offset, a.size))?;
@@ -78,7 +87,8 @@ pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
             }
             let mut probe = [0];
             user::read(a.mmap_offset, &mut probe)?;
-            user::read(a.mmap_offset + a.size - 1, &mut probe)?;
+            let last = a.mmap_offset.checked_add(a.size - 1).ok_or(Errno::FAULT)?;
+            user::read(last, &mut probe)?;
             Backing::User(a.mmap_offset)
         }
         uapi::ALLOC_DOORBELL => {

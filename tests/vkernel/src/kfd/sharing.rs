@@ -1,5 +1,6 @@
 //! Buffers that go to other processes and devices.
 
+use super::memory::check_range;
 use crate::buffers::Buffer;
 use crate::exported;
 use crate::exported::Shared;
@@ -29,6 +30,7 @@ fn of_file(kernel: &Kernel, fd: u32) -> Result<Shared, Errno> {
 
 fn enter(kernel: &Kernel, gpu_id: u32, address: u64, shared: Shared) -> Result<u64, Errno> {
     let gpu = kernel.gpu(gpu_id)?;
+    check_range(address, shared.bytes)?;
     let buffer = Buffer {
         address,
         bytes: shared.bytes,
@@ -85,7 +87,7 @@ pub(super) fn ipc_import(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer 
     let shared = exported::of_process(kernel, a.share_handle[0], a.share_handle[1])?;
     a.flags = shared.flags;
     // What the program maps there is put in place of when a device sees the memory.
-    a.mmap_offset = kernel.renders[gpu].lock().take(shared.bytes);
+    a.mmap_offset = kernel.renders[gpu].lock().take(shared.bytes)?;
     a.handle = enter(kernel, a.gpu_id, a.va_addr, shared)?;
     user::put(at, bytes, &a)
 }

@@ -1,6 +1,6 @@
 //! Ranges of the process's memory that GPUs see without a buffer.
 
-use super::memory::{show, PAGE};
+use super::memory::{check_range, show, PAGE};
 use crate::buffers::{Backing, Buffer};
 use crate::kernel::Kernel;
 use crate::{user, Answer, Errno};
@@ -18,6 +18,7 @@ pub(super) fn svm(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     if bytes != HEAD + count * 8 || a.size == 0 || a.start_addr % PAGE != 0 || a.size % PAGE != 0 {
         return Err(Errno::INVAL);
     }
+    check_range(a.start_addr, a.size)?;
     if a.op != uapi::SVM_OP_SET_ATTR {
         return Err(Errno::OPNOTSUPP);
     }

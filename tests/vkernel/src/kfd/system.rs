@@ -79,7 +79,11 @@ pub(super) fn get_apertures(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answ
                 one.gpuvm_limit,
                 u64::from(one.gpu_id),
             ];
-            let to = a.kfd_process_device_apertures_ptr + filled * size_of::<ProcessDeviceApertures>() as u64;
+            let distance = filled * size_of::<ProcessDeviceApertures>() as u64;
+            let to = a
+                .kfd_process_device_apertures_ptr
+                .checked_add(distance)
+                .ok_or(Errno::FAULT)?;
             let flat: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
             user::write(to, &flat)?;
         }

@@ -1,0 +1,53 @@
+//! What tools hear of scratch: when a queue is given some, and when it goes.
+//!
+//! The events are those of AMD's `ToolsApiTable`. Scratch here is never used once or taken back from a running queue,
+//! so there are four of them.
+
+use std::sync::OnceLock;
+
+/// Something that happens with the scratch of a queue, which is named by its handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScratchEvent {
+    /// An allocation begins.
+    AllocStart {
+        /// The queue.
+        queue: u64,
+        /// The dispatch that needs it.
+        dispatch: u64,
+    },
+    /// It has ended.
+    AllocEnd {
+        /// The queue.
+        queue: u64,
+        /// The dispatch that needs it.
+        dispatch: u64,
+        /// Bytes that were allocated; 0 when there were none.
+        bytes: u64,
+        /// Waves that can use it at once.
+        waves: u64,
+    },
+    /// A release begins.
+    FreeStart {
+        /// The queue.
+        queue: u64,
+    },
+    /// It has ended.
+    FreeEnd {
+        /// The queue.
+        queue: u64,
+    },
+}
+
+static LISTENER: OnceLock<fn(ScratchEvent)> = OnceLock::new();
+
+/// Whoever passes events on to tools; the first one stays.
+pub fn listen(listener: fn(ScratchEvent)) {
+    // A runtime that starts again comes with the same one.
+    let _ = LISTENER.set(listener);
+}
+
+pub(super) fn report(event: ScratchEvent) {
+    if let Some(listener) = LISTENER.get() {
+        listener(event);
+    }
+}
