@@ -141,6 +141,10 @@ fn errors_of_queues_are_the_same_where_the_kernel_reports_them() {
         return;
     }
     Side::Kfd.output("gfx900:debug", &program("bad_packets"), &[code_objects()]);
+    for kernel in ["trap", "illegal_instruction", "wild_write"] {
+        let arguments = [code_objects(), Path::new(kernel)];
+        Side::Kfd.output("gfx900:debug", &program("faults"), &arguments);
+    }
 }
 
 /// Debian's `rocminfo` lists the same agents, pools and instruction sets.
