@@ -13,7 +13,7 @@
 mod support;
 
 use std::cmp::Ordering;
-use support::cases::{case, case_with, check, float, Case};
+use support::cases::{case, case_with, check, check_in, float, Case};
 use support::number::{f32_of, f64_of, flushed, half_of, of_f32, of_f64, of_half, signed};
 
 const SINGLE: &[Case] = &[
@@ -437,6 +437,22 @@ fn integers_are_rounded_in_four_ways_and_saturate() {
 #[test]
 fn numbers_become_floating_point_numbers() {
     check(TO_FLOATS);
+}
+
+const TO_ZERO: &[Case] = &[
+    float("mul_f32", "sss", 32, |v| {
+        let exact = f64::from(f32_of(v[0])) * f64::from(f32_of(v[1]));
+        of_f32(directed(exact, exact as f32, exact < 0.0))
+    }),
+    float("mul_near_f32", "sss", 32, |v| of_f32(f32_of(v[0]) * f32_of(v[1]))),
+    float("cvt_f32_f64", "sd", 32, |v| {
+        of_f32(directed(f64_of(v[0]), f64_of(v[0]) as f32, f64_of(v[0]) < 0.0))
+    }),
+];
+
+#[test]
+fn a_module_may_round_to_zero() {
+    check_in("module &test:1:0:$full:$large:$zero;\n", TO_ZERO);
 }
 
 #[test]
