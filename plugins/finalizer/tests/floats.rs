@@ -13,7 +13,7 @@
 mod support;
 
 use std::cmp::Ordering;
-use support::cases::{case, case_with, check, float, Case};
+use support::cases::{case, case_with, check, check_in, float, Case};
 use support::number::{f32_of, f64_of, flushed, half_of, of_f32, of_f64, of_half, signed};
 
 const SINGLE: &[Case] = &[
@@ -437,6 +437,89 @@ fn integers_are_rounded_in_four_ways_and_saturate() {
 #[test]
 fn numbers_become_floating_point_numbers() {
     check(TO_FLOATS);
+}
+
+/// What is left of a division by a quotient has the sign of the error; in a range where it does not underflow.
+fn quotient64(v: &[u128], up: bool) -> Option<u128> {
+    let (a, b) = (f64_of(v[0]), f64_of(v[1]));
+    let near = a / b;
+    if near.is_nan() || a == 0.0 || b == 0.0 || a.is_infinite() || b.is_infinite() {
+        return of_f64(near);
+    }
+    if near.is_infinite() {
+        let toward_zero = up != (near > 0.0);
+        return of_f64(if toward_zero {
+            f64::MAX.copysign(near)
+        } else {
+            near
+        });
+    }
+    if near == 0.0 {
+        // Less than half of the least number.
+        let negative = a.is_sign_negative() != b.is_sign_negative();
+        let least = if up == negative { 0 } else { 1 };
+        return Some(u128::from(negative) << 63 | least);
+    }
+    if near.abs() < 1e-290 || a.abs() < 1e-250 {
+        return None;
+    }
+    let left = near.mul_add(-b, a);
+    let low = if b > 0.0 { left > 0.0 } else { left < 0.0 };
+    moved64(near, up, left == 0.0 || low != up)
+}
+
+/// The next number in a direction, unless that one is it already.
+fn moved64(near: f64, up: bool, stays: bool) -> Option<u128> {
+    let step = if (near > 0.0) == up { 1 } else { u64::MAX };
+    let bits = near.to_bits();
+    Some(u128::from(if stays { bits } else { bits.wrapping_add(step) }))
+}
+
+fn root64(v: &[u128], up: bool) -> Option<u128> {
+    let x = f64_of(v[0]);
+    let near = x.sqrt();
+    if near.is_nan() || near == 0.0 || near.is_infinite() {
+        return of_f64(near);
+    }
+    // By a power of four, so that what is left does not underflow.
+    let (scaled, root) = (x * 2f64.powi(400), near * 2f64.powi(200));
+    if scaled.is_infinite() {
+        return None;
+    }
+    let left = root.mul_add(-root, scaled);
+    moved64(near, up, left == 0.0 || (left > 0.0) != up)
+}
+
+const DIRECTED_DOUBLE: &[Case] = &[
+    float("div_up_f64", "ddd", 64, |v| quotient64(v, true)),
+    float("div_down_f64", "ddd", 64, |v| quotient64(v, false)),
+    float("div_zero_f64", "ddd", 64, |v| {
+        let negative = f64_of(v[0]).is_sign_negative() != f64_of(v[1]).is_sign_negative();
+        quotient64(v, negative)
+    }),
+    float("sqrt_up_f64", "dd", 64, |v| root64(v, true)),
+    float("sqrt_down_f64", "dd", 64, |v| root64(v, false)),
+];
+
+#[test]
+fn quotients_and_roots_of_double_precision_are_rounded_in_a_direction() {
+    check(DIRECTED_DOUBLE);
+}
+
+const TO_ZERO: &[Case] = &[
+    float("mul_f32", "sss", 32, |v| {
+        let exact = f64::from(f32_of(v[0])) * f64::from(f32_of(v[1]));
+        of_f32(directed(exact, exact as f32, exact < 0.0))
+    }),
+    float("mul_near_f32", "sss", 32, |v| of_f32(f32_of(v[0]) * f32_of(v[1]))),
+    float("cvt_f32_f64", "sd", 32, |v| {
+        of_f32(directed(f64_of(v[0]), f64_of(v[0]) as f32, f64_of(v[0]) < 0.0))
+    }),
+];
+
+#[test]
+fn a_module_may_round_to_zero() {
+    check_in("module &test:1:0:$full:$large:$zero;\n", TO_ZERO);
 }
 
 #[test]

@@ -51,12 +51,6 @@ fn the_small_machine_model_is_refused_by_name() {
 }
 
 #[test]
-fn a_quotient_of_double_precision_is_only_rounded_to_nearest() {
-    let error = refused("prog kernel &k() { div_up_f64 $d0, $d1, $d2; };");
-    assert!(error.to_string().contains("div_f64"), "{error}");
-}
-
-#[test]
 fn group_memory_that_no_module_defines_is_named() {
     let error = refused("decl prog group_u32 &shared; prog kernel &k() { ld_group_u32 $s0, [&shared]; };");
     assert!(error.to_string().contains("&shared"), "{error}");

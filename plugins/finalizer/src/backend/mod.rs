@@ -141,6 +141,19 @@ attributes #0 = { nounwind "amdgpu-implicitarg-num-bytes"="0" }
     }
 
     #[test]
+    fn threads_with_small_stacks_may_compile() {
+        let compiled = std::thread::Builder::new()
+            .stack_size(64 << 10)
+            .spawn(|| {
+                [Tool::Comgr, Tool::Clang]
+                    .map(|tool| compile(STORE, "amdgcn-amd-amdhsa--gfx900", &with(tool)).is_ok())
+            })
+            .expect("a thread")
+            .join();
+        assert_eq!(compiled.expect("it has enough"), [true; 2]);
+    }
+
+    #[test]
     fn what_a_tool_says_of_bad_code_is_in_the_error() {
         for tool in [Tool::Comgr, Tool::Clang] {
             let error = compile("define nonsense", "amdgcn-amd-amdhsa--gfx900", &with(tool));

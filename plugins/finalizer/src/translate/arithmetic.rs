@@ -31,7 +31,7 @@ pub(super) enum Directed {
     /// The machine instruction of this name does it.
     Machine(&'static str),
     /// Several instructions.
-    Steps(fn(&mut Builder, &[Value], Round) -> Option<Value>),
+    Steps(fn(&mut Builder, &[Value], Round) -> Value),
 }
 
 /// An operation.
@@ -371,7 +371,7 @@ fn apply(
         match row.directed {
             Exact => compute(b, op, &sources),
             Machine(name) => rounding::machine(b, name, &sources, modifiers.round),
-            Directed::Steps(steps) => rounding::by_lane(b, &sources, modifiers.round, steps)?,
+            Directed::Steps(steps) => rounding::by_lane(b, &sources, modifiers.round, steps),
         }
     } else {
         compute(b, op, &sources)

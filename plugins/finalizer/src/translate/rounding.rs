@@ -5,7 +5,6 @@
 //! and double precision; all code runs with 0, to nearest.
 
 use super::builder::{Builder, Value};
-use super::error::{unsupported, Reason};
 use super::float;
 use super::function::Function;
 use super::ty::{Scalar, Ty};
@@ -77,33 +76,25 @@ pub(super) fn by_lane(
     b: &mut Builder,
     sources: &[Value],
     round: Round,
-    steps: fn(&mut Builder, &[Value], Round) -> Option<Value>,
-) -> Result<Value, Reason> {
-    let mut is_done = true;
-    let value = b.by_lane(sources[0].ty, |b, lane| {
+    steps: fn(&mut Builder, &[Value], Round) -> Value,
+) -> Value {
+    b.by_lane(sources[0].ty, |b, lane| {
         let lanes: Vec<Value> = sources.iter().map(|source| b.lane(source, lane)).collect();
-        steps(b, &lanes, round).unwrap_or_else(|| {
-            is_done = false;
-            lanes[0].clone()
-        })
-    });
-    if !is_done {
-        return unsupported("it does not round in this direction with this type");
-    }
-    Ok(value)
+        steps(b, &lanes, round)
+    })
 }
 
 /// `mad`: both steps round.
-pub(super) fn multiply_add(b: &mut Builder, s: &[Value], round: Round) -> Option<Value> {
+pub(super) fn multiply_add(b: &mut Builder, s: &[Value], round: Round) -> Value {
     let product = scalar(b, "v_mul", &[&s[0], &s[1]], round);
-    Some(scalar(b, "v_add", &[&product, &s[2]], round))
+    scalar(b, "v_add", &[&product, &s[2]], round)
 }
 
-/// A quotient of half or single precision: of double precision first.
-pub(super) fn quotient(b: &mut Builder, s: &[Value], round: Round) -> Option<Value> {
+/// A quotient: of half or single precision by one of double precision.
+pub(super) fn quotient(b: &mut Builder, s: &[Value], round: Round) -> Value {
     let ty = s[0].ty;
     if ty.scalar == Scalar::Double {
-        return None;
+        return quotient_double(b, s, round);
     }
     let [x, y] = [0, 1].map(|index| b.cast("fpext", &s[index], Ty::DOUBLE));
     let near = b.binary("fdiv", &x, &y);
@@ -111,44 +102,140 @@ pub(super) fn quotient(b: &mut Builder, s: &[Value], round: Round) -> Option<Val
     let negative = float::negate(b, std::slice::from_ref(&near));
     let left = b.overloaded("llvm.fma", &[&negative, &y, &x]);
     let left = float::copysign_product(b, &left, &y);
-    let exact = nudge(b, &near, &left);
-    Some(narrow(b, &exact, ty, round))
+    let exact = off(b, &near, &left);
+    narrow(b, &exact, ty, round)
 }
 
-/// A square root of half or single precision: of double precision first.
-pub(super) fn root(b: &mut Builder, s: &[Value], round: Round) -> Option<Value> {
+/// A square root: of half or single precision by one of double precision.
+pub(super) fn root(b: &mut Builder, s: &[Value], round: Round) -> Value {
     let ty = s[0].ty;
     if ty.scalar == Scalar::Double {
-        return None;
+        return root_double(b, &s[0], round);
     }
     let x = b.cast("fpext", &s[0], Ty::DOUBLE);
     let near = float::root_double(b, &x);
     let negative = float::negate(b, std::slice::from_ref(&near));
     let left = b.overloaded("llvm.fma", &[&negative, &near, &x]);
-    let exact = nudge(b, &near, &left);
-    Some(narrow(b, &exact, ty, round))
+    let exact = off(b, &near, &left);
+    narrow(b, &exact, ty, round)
+}
+
+/// A quotient of double precision: that of the fractions, which neither overflows nor loses bits, corrected by what is left
+/// of the division, times a power of two.
+fn quotient_double(b: &mut Builder, s: &[Value], round: Round) -> Value {
+    const FRACTION: &str = "llvm.amdgcn.frexp.mant.f64";
+    const EXPONENT: &str = "llvm.amdgcn.frexp.exp.i32.f64";
+    let [x, y] = [0, 1].map(|index| b.call(FRACTION, Ty::DOUBLE, &[&s[index]]));
+    let [up, down] = [0, 1].map(|index| b.call(EXPONENT, Ty::I32, &[&s[index]]));
+    let near = b.binary("fdiv", &x, &y);
+    let negative = float::negate(b, std::slice::from_ref(&near));
+    let left = b.overloaded("llvm.fma", &[&negative, &y, &x]);
+    let left = float::copysign_product(b, &left, &y);
+    let mut value = in_direction(b, &near, &left, round);
+    // Three factors reach every exponent, and rounding in a direction again and again is rounding once.
+    let mut exponent = b.binary("sub", &up, &down);
+    for _ in 0..3 {
+        let [least, most] = [-1000, 1000].map(|bound| Value::int(Ty::I32, bound));
+        let part = b.overloaded("llvm.smax", &[&exponent, &least]);
+        let part = b.overloaded("llvm.smin", &[&part, &most]);
+        exponent = b.binary("sub", &exponent, &part);
+        let biased = b.with_constant("add", &part, 1023);
+        let bits = b.resize(&biased, Ty::I64, false);
+        let bits = b.with_constant("shl", &bits, 52);
+        let factor = b.bitcast(&bits, Ty::DOUBLE);
+        value = scalar(b, "v_mul", &[&value, &factor], round);
+    }
+    // Zeros, infinities and what is no number give exact results.
+    let plain = b.binary("fdiv", &s[0], &s[1]);
+    let mut is_plain = Value::int(Ty::I1, 0);
+    for source in s {
+        let size = float::abs(b, std::slice::from_ref(source));
+        let is_special = not_between_zero_and_infinity(b, &size);
+        is_plain = b.binary("or", &is_plain, &is_special);
+    }
+    b.select(&is_plain, &plain, &value)
+}
+
+/// A root of double precision. Small numbers are scaled, so that what is left of them is a number, too.
+fn root_double(b: &mut Builder, x: &Value, round: Round) -> Value {
+    let [limit, up, down, one] = [
+        0x1430_0000_0000_0000,
+        0x4ff0_0000_0000_0000,
+        0x37f0_0000_0000_0000,
+        0x3ff0_0000_0000_0000,
+    ]
+    .map(|bits| Value::float(Ty::DOUBLE, bits));
+    let is_small = b.compare("fcmp olt", x, &limit);
+    let up = b.select(&is_small, &up, &one);
+    let down = b.select(&is_small, &down, &one);
+    let scaled = b.binary("fmul", x, &up);
+    let near = float::root_double(b, &scaled);
+    let negative = float::negate(b, std::slice::from_ref(&near));
+    let left = b.overloaded("llvm.fma", &[&negative, &near, &scaled]);
+    let value = in_direction(b, &near, &left, round);
+    let value = b.binary("fmul", &value, &down);
+    let is_special = not_between_zero_and_infinity(b, x);
+    b.select(&is_special, &near, &value)
+}
+
+/// Whether a number is none that is rounded.
+fn not_between_zero_and_infinity(b: &mut Builder, x: &Value) -> Value {
+    let [zero, infinity] = [0, 0x7ff0_0000_0000_0000].map(|bits| Value::float(Ty::DOUBLE, bits));
+    let is_above = b.compare("fcmp ogt", x, &zero);
+    let is_below = b.compare("fcmp olt", x, &infinity);
+    let is_inside = b.binary("and", &is_above, &is_below);
+    b.with_constant("xor", &is_inside, 1)
+}
+
+/// The exact number is less, and more, than one from which `left` is left.
+fn sides(b: &mut Builder, left: &Value) -> [Value; 2] {
+    let zero = Value::float(Ty::DOUBLE, 0);
+    ["fcmp olt", "fcmp ogt"].map(|op| b.compare(op, left, &zero))
 }
 
 /// The number next to `near` on the side of `left`, unless that is zero or no number: so that it is on the right side of
 /// the numbers of lower precision.
-fn nudge(b: &mut Builder, near: &Value, left: &Value) -> Value {
-    let zero = Value::float(Ty::DOUBLE, 0);
-    let is_less = b.compare("fcmp olt", left, &zero);
-    let is_more = b.compare("fcmp ogt", left, &zero);
+fn off(b: &mut Builder, near: &Value, left: &Value) -> Value {
+    let [is_less, is_more] = sides(b, left);
+    moved(b, near, &is_more, &is_less)
+}
+
+/// The number that rounding in a direction gives where `near` is the nearest one.
+fn in_direction(b: &mut Builder, near: &Value, left: &Value, round: Round) -> Value {
+    let [is_less, is_more] = sides(b, left);
+    let never = Value::int(Ty::I1, 0);
+    let (up, down) = match round {
+        Round::UP => (is_more, never),
+        Round::DOWN => (never, is_less),
+        _ => {
+            let zero = Value::float(Ty::DOUBLE, 0);
+            let is_negative = b.compare("fcmp olt", near, &zero);
+            let is_positive = b.compare("fcmp ogt", near, &zero);
+            (
+                b.binary("and", &is_more, &is_negative),
+                b.binary("and", &is_less, &is_positive),
+            )
+        }
+    };
+    moved(b, near, &up, &down)
+}
+
+/// The next larger or smaller number of one that is finite.
+fn moved(b: &mut Builder, near: &Value, up: &Value, down: &Value) -> Value {
     let bits = b.bitcast(near, Ty::I64);
     let is_negative = b.compare_constant("icmp slt", &bits, 0);
     // Away from zero is one more in the pattern, whatever the sign.
-    let away = b.select(&is_negative, &is_less, &is_more);
-    let toward = b.select(&is_negative, &is_more, &is_less);
-    let up = b.resize(&away, Ty::I64, false);
-    let down = b.resize(&toward, Ty::I64, true);
-    let step = b.binary("or", &up, &down);
+    let away = b.select(&is_negative, down, up);
+    let toward = b.select(&is_negative, up, down);
+    let more = b.resize(&away, Ty::I64, false);
+    let less = b.resize(&toward, Ty::I64, true);
+    let step = b.binary("or", &more, &less);
     let bits = b.binary("add", &bits, &step);
-    let moved = b.bitcast(&bits, Ty::DOUBLE);
+    let next = b.bitcast(&bits, Ty::DOUBLE);
     let size = float::abs(b, std::slice::from_ref(near));
     let infinity = Value::float(Ty::DOUBLE, 0x7ff0_0000_0000_0000);
     let is_finite = b.compare("fcmp olt", &size, &infinity);
-    b.select(&is_finite, &moved, near)
+    b.select(&is_finite, &next, near)
 }
 
 /// Lower precision, step by step: directed rounding of a directed rounding is the directed rounding.

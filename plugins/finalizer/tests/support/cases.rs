@@ -1,8 +1,7 @@
 //! Operations one at a time: a kernel for each, run on many operands, compared with a function of Rust.
 
 use super::device::{Launch, Memory, Program};
-use super::{finalize, HEAD};
-use hansa_sim::isa::Target;
+use super::{finalize, HEAD, TARGETS};
 
 /// Bytes of an operand in memory.
 const SLOT: usize = 16;
@@ -279,8 +278,14 @@ pub fn check_in(head: &str, cases: &[Case]) {
         .enumerate()
         .map(|(number, case)| kernel(number, case))
         .collect();
-    let object = finalize(&format!("{head}{kernels}"), "gfx900");
-    let program = Program::load(&object, Target::Gfx900);
+    let text = format!("{head}{kernels}");
+    for (processor, target) in TARGETS {
+        let program = Program::load(&finalize(&text, processor), target);
+        run(cases, &program, processor);
+    }
+}
+
+fn run(cases: &[Case], program: &Program, processor: &str) {
     let operands = operands();
     let input = Memory::of(&operands);
     let count = u32::try_from(operands.len()).expect("few operands");
@@ -289,7 +294,7 @@ pub fn check_in(head: &str, cases: &[Case]) {
         let kinds: Vec<char> = case.kinds.chars().collect();
         let output = Memory::new(operands.len() * SLOT);
         let kernel = format!("&k{number}");
-        let launch = Launch::new(&program, &kernel, count, 256)
+        let launch = Launch::new(program, &kernel, count, 256)
             .buffer(&input)
             .buffer(&output);
         launch
@@ -313,7 +318,7 @@ pub fn check_in(head: &str, cases: &[Case]) {
             let (expected, result) = (cut(expected, kinds[0]), cut(result, kinds[0]));
             if !is_right(case, bits(kinds[0]), expected, result) && wrong.len() < 40 {
                 wrong.push(format!(
-                    "{} {}: {sources:x?} gives {result:#x}, not {expected:#x}",
+                    "{processor} {} {}: {sources:x?} gives {result:#x}, not {expected:#x}",
                     case.operation, case.rest
                 ));
             }

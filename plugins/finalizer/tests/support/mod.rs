@@ -24,9 +24,13 @@ use hansa_finalizer::backend;
 use hansa_finalizer::brig::{MachineModel, Module, Profile, Round};
 use hansa_finalizer::program::{Linked, Settings, Target};
 use hansa_finalizer::translate;
+use hansa_sim::isa::Target as Chip;
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+
+/// The chips that code is run on, the oldest and the newest of GFX9.
+pub const TARGETS: [(&str, Chip); 2] = [("gfx900", Chip::Gfx900), ("gfx90a", Chip::Gfx90a)];
 
 /// The first line of a module of the full profile.
 pub const HEAD: &str = "module &test:1:0:$full:$large:$default;\n";

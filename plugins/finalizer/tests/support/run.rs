@@ -1,8 +1,9 @@
 //! Runs kernels on buffers.
 
 use super::device::{Launch, Memory, Program};
-use super::{finalize_all, HEAD};
+use super::{finalize_all, HEAD, TARGETS};
 use hansa_sim::isa::Target;
+use std::fmt::Debug;
 
 /// A finalized and loaded program.
 pub fn program(body: &str) -> Program {
@@ -31,8 +32,25 @@ pub fn run<T: Copy + Default>(
     buffers[0].values(count)
 }
 
-/// Runs the kernel `&k` of a module on one buffer that is zero at first.
-pub fn results<T: Copy + Default>(body: &str, items: u32, group: u16, count: usize) -> Vec<T> {
-    let output = Memory::new(count * size_of::<T>());
-    run(&program(body), "&k", items, group, &[&output], count)
+/// Runs the kernel `&k` of a module on one buffer that is zero at first, on all chips, which agree.
+pub fn results<T: Copy + Default + PartialEq + Debug>(
+    body: &str,
+    items: u32,
+    group: u16,
+    count: usize,
+) -> Vec<T> {
+    let [first, second] = TARGETS.map(|(processor, target)| {
+        let object = finalize_all(&[&format!("{HEAD}{body}")], processor);
+        let output = Memory::new(count * size_of::<T>());
+        run(
+            &Program::load(&object, target),
+            "&k",
+            items,
+            group,
+            &[&output],
+            count,
+        )
+    });
+    assert_eq!(first, second, "{TARGETS:?} differ");
+    first
 }

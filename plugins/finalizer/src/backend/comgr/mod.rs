@@ -103,8 +103,30 @@ struct Step<'a> {
     to: Kind,
 }
 
+/// The stack that a compiler is used to.
+const STACK_BYTES: usize = 16 << 20;
+
 impl Backend for Comgr {
+    /// On a thread of its own, because those of programs may have small stacks.
     fn compile(&self, ir: &str, isa: &Isa<'_>, optimisation: u8) -> Result<Vec<u8>, Error> {
+        std::thread::scope(|scope| {
+            let started = std::thread::Builder::new()
+                .name("hansa-comgr".to_owned())
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, || self.compile_here(ir, isa, optimisation));
+            let thread = started.map_err(|source| Error::Io {
+                tool: self.name(),
+                what: "there is no thread for it".to_owned(),
+                source,
+            })?;
+            let ended = thread.join();
+            ended.unwrap_or_else(|_| Err(self.failed("compile", Status(1), "it panicked")))
+        })
+    }
+}
+
+impl Comgr {
+    fn compile_here(&self, ir: &str, isa: &Isa<'_>, optimisation: u8) -> Result<Vec<u8>, Error> {
         let Some(numbers) = Numbers::of(self.library.major()) else {
             return Err(self.failed("find its actions", Status(1), ""));
         };
