@@ -53,8 +53,6 @@ static void wild_type(hsa_kernel_dispatch_packet_t *p) { set_type(p, 0xee); }
 static void no_dimensions(hsa_kernel_dispatch_packet_t *p) { p->setup = 0; }
 static void zero_group(hsa_kernel_dispatch_packet_t *p) { p->workgroup_size_x = 0; }
 static void zero_group_y(hsa_kernel_dispatch_packet_t *p) { p->setup = 2, p->workgroup_size_y = 0; }
-static void zero_grid(hsa_kernel_dispatch_packet_t *p) { p->grid_size_x = 0; }
-static void zero_grid_z(hsa_kernel_dispatch_packet_t *p) { p->setup = 3, p->grid_size_z = 0; }
 static void large_group(hsa_kernel_dispatch_packet_t *p) { p->workgroup_size_x = 1025; }
 static void large_group_in_all(hsa_kernel_dispatch_packet_t *p)
 {
@@ -77,8 +75,6 @@ static const struct bad_packet bad_packets[] = {
     { "packet without dimensions", HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, no_dimensions },
     { "packet with a group of 0", HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, zero_group },
     { "packet with a group of 0 in y", HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, zero_group_y },
-    { "packet with a grid of 0", HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, zero_grid },
-    { "packet with a grid of 0 in z", HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, zero_grid_z },
     { "packet with a group of 1025", HSA_STATUS_ERROR_INVALID_ARGUMENT, large_group },
     { "packet with a group of 16 x 16 x 16", HSA_STATUS_ERROR_INVALID_ARGUMENT, large_group_in_all },
     { "packet with a byte too much of group memory", HSA_STATUS_ERROR_INVALID_ALLOCATION, local_too_large },

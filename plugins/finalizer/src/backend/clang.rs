@@ -23,9 +23,11 @@ pub(super) struct Clang {
 
 impl Clang {
     /// The first of `clang-15`, `clang-24` down to `clang-16`, ROCm's `clang`, and `clang`, that is in `PATH` or where
-    /// LLVM's packages put them.
+    /// LLVM's packages put them. A process with more rights than its caller does not look in the caller's `PATH`.
     pub(super) fn find() -> Result<Self, Attempt> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
+        // SAFETY: reads an entry of the auxiliary vector.
+        let secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+        let path = std::env::var_os("PATH").filter(|_| !secure).unwrap_or_default();
         find_in(&path).map(|path| Self { path }).ok_or_else(|| {
             Attempt::new(
                 "clang-15, another clang, or ROCm's",

@@ -219,7 +219,7 @@ impl Executor for SimExecutor {
         let grid: [u32; 3] = std::array::from_fn(|i| side(i, word(packet, 12 + i * 4)));
         let workgroup: [u16; 3] =
             std::array::from_fn(|i| u16::try_from(side(i, half(packet, 4 + i * 2).into())).unwrap_or(1));
-        if dimensions == 0 || grid.contains(&0) || workgroup.contains(&0) {
+        if dimensions == 0 || workgroup.contains(&0) && !grid.contains(&0) {
             return Err(Outcome::Stopped(code::BAD_DIMENSIONS));
         }
         if workgroup.iter().map(|&side| u64::from(side)).product::<u64>() > MOST_ITEMS {

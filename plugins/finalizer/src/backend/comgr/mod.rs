@@ -5,7 +5,7 @@
 
 mod library;
 
-use std::sync::OnceLock;
+use hansa_plugin_api::fork::Lazy;
 
 use super::error::{Attempt, Error};
 use super::{Backend, Isa};
@@ -36,15 +36,14 @@ impl Numbers {
 
 impl Comgr {
     pub(super) fn open() -> Result<Self, Attempt> {
-        static LIBRARY: OnceLock<Result<Library, String>> = OnceLock::new();
-        let library = LIBRARY.get_or_init(|| {
+        static LIBRARY: Lazy<Result<Library, String>> = Lazy::new(|| {
             let library = Library::open()?;
             match Numbers::of(library.major()) {
                 Some(_) => Ok(library),
                 None => Err(format!("version {} is not known here", library.major())),
             }
         });
-        match library {
+        match &*LIBRARY {
             Ok(library) => Ok(Self { library }),
             Err(reason) => Err(Attempt::new("libamd_comgr.so.2 or .so.3", reason.clone())),
         }

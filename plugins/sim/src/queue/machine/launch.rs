@@ -61,7 +61,12 @@ impl Machine {
         };
         self.dispatches += 1;
         self.next += 1;
-        let here = if brief {
+        let here = if job.groups == 0 {
+            let now = queue.pool.now();
+            job.begin(now);
+            job.complete(now);
+            Here::Over
+        } else if brief {
             queue.pool.run_here(queue, &job)
         } else {
             Here::No
