@@ -14,7 +14,7 @@ int main(void)
         NEED_OK(hsa_iterate_agents(add_agent, NULL));
         NEED(gpu != NULL);
         hsa_queue_t *queue;
-        CHECK_OK(hsa_queue_create(gpu->handle, 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, 0, 0, &queue));
+        CHECK_OK(hsa_queue_create(gpu->handle, 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
         CHECK_OK(hsa_queue_destroy(queue));
         CHECK_OK(hsa_shut_down());
         CHECK_OK(hsa_shut_down());

@@ -6,7 +6,7 @@
 use super::level::{versions, Host, Level};
 use super::op::{Flow, Handler, Op};
 use super::row::Row;
-use super::slot::SCALAR;
+use super::slot::{EXEC, SCALAR};
 use super::sop::slot;
 use super::valu::{is_scalar, SHAPED};
 use super::wave::{blend, Parts, Wave};
@@ -49,8 +49,9 @@ pub(crate) fn add(low: &Op, high: &Op, level: Level) -> Option<Op> {
     // The high half must not read, or overwrite, what the low half writes: not the mask either.
     let apart = ![high.a, high.b, high.d].contains(&low.d);
     let mask = u32::from(SCALAR) + (low.f & 511);
+    let is_exec = slot(low.f as u16) == EXEC;
     let other_scalar = !is_scalar(high.a) || u32::from(high.a) & !1 != mask & !1;
-    if !carried || !apart || !other_scalar {
+    if !carried || !apart || !other_scalar || is_exec {
         return None;
     }
     let scalars = usize::from(is_scalar(low.a)) | usize::from(is_scalar(high.a)) << 1;
@@ -170,6 +171,12 @@ mod tests {
             ..part_of_sum(3, 7, 3)
         };
         assert_eq!(fused(elsewhere), None);
+        let exec = |d: u16| Op {
+            c: SCALAR + EXEC as u16,
+            f: u32::from(SCALAR) + EXEC as u32,
+            ..part_of_sum(d, 7, d)
+        };
+        assert!(add(&exec(2), &exec(3), Level::Avx2).is_none());
         let splat = |d: u16| Op {
             d,
             a: SCALAR + 5,
