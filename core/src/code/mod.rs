@@ -342,7 +342,7 @@ impl Runtime {
         bytes: u64,
     ) -> Result<u64> {
         let layout = reader.parse()?.layout();
-        if layout.size > bytes || address % layout.align != 0 {
+        if layout.size > bytes || !address.is_multiple_of(layout.align) {
             return Err(Error::InvalidArgument("the code object does not fit there"));
         }
         let placement = placement::at_address(self, address, bytes);

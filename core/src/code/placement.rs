@@ -105,7 +105,7 @@ impl Placement for RegionMemory {
 
 impl Placement for ProgramMemory {
     fn allocate(&self, _: AgentKey, size: u64, align: u64, _: bool) -> Result<Placed, PlacementError> {
-        if size > self.bytes || self.address % align != 0 {
+        if size > self.bytes || !self.address.is_multiple_of(align) {
             return Err(PlacementError::OutOfMemory { size });
         }
         Ok(Placed {

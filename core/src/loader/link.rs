@@ -186,7 +186,7 @@ fn is_dynamic(section: &Section) -> bool {
 fn records<'data>(elf: Elf<'data>, section: &Section, header: u64) -> Result<&'data [Rela], LoadError> {
     let size = section.sh_size(LE);
     let count = usize::try_from(size / 24).unwrap_or(usize::MAX);
-    if section.sh_entsize(LE) != 24 || size % 24 != 0 {
+    if section.sh_entsize(LE) != 24 || !size.is_multiple_of(24) {
         return Err(broken("relocation records are not 24 bytes each", header));
     }
     elf.data

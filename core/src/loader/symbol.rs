@@ -253,7 +253,7 @@ impl<'data> Found<'data> {
         image: &Image<'data>,
     ) -> Result<ObjectSymbol<'data>, LoadError> {
         let address = self.symbol.st_value(LE);
-        if address % 64 != 0 {
+        if !address.is_multiple_of(64) {
             return Err(broken(
                 "a kernel descriptor is not aligned to 64 bytes",
                 self.offset,

@@ -112,7 +112,7 @@ trait Level: Default {
 /// The last bit of a list of words that is set before bit `end`.
 fn last_before(words: &[AtomicU64], end: usize) -> Option<usize> {
     let mut index = end.div_ceil(64);
-    let mut mask = if end % 64 == 0 {
+    let mut mask = if end.is_multiple_of(64) {
         u64::MAX
     } else {
         (1 << (end % 64)) - 1
@@ -387,7 +387,7 @@ impl Index {
         }
         for _ in 0..TRIES {
             let before = self.changes.load(Ordering::Acquire);
-            if before % 2 == 0 {
+            if before.is_multiple_of(2) {
                 let found = self.root.find(address >> PAGE_SHIFT);
                 let found = found.map(|(page, entry)| entry.get(page << PAGE_SHIFT));
                 fence(Ordering::Acquire);
@@ -414,7 +414,7 @@ impl Index {
     }
 
     fn change(&self, base: u64, change: impl FnOnce(&Root, u64, &mut Stocks)) {
-        if base >= END || base % (1 << PAGE_SHIFT) != 0 {
+        if base >= END || !base.is_multiple_of(1 << PAGE_SHIFT) {
             return;
         }
         let mut stocks = self.stocks.lock();
@@ -442,7 +442,7 @@ mod tests {
             kind: 1,
             region: 2,
             flags: 3,
-            registered: base % (2 * PAGE) == 0,
+            registered: base.is_multiple_of(2 * PAGE),
         }
     }
 

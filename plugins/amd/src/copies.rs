@@ -111,7 +111,7 @@ fn submit(
 
 /// One side of a box. Engines move words, so the header wants base, pitch and slice in multiples of 4.
 fn side(memory: hsa_pitched_ptr_t, offset: hsa_dim3_t, range: hsa_dim3_t) -> Outcome<RectSide> {
-    let words = |number: usize| number % 4 == 0;
+    let words = |number: usize| number.is_multiple_of(4);
     argument(
         !memory.base.is_null() && words(memory.base.addr()) && words(memory.pitch) && words(memory.slice),
     )?;

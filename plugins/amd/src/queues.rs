@@ -22,7 +22,7 @@ entries! {
     /// Sets which compute units a queue may use; 0 bits mean all. CU_MASK_REDUCED when the process may not use some.
     fn hsa_amd_queue_cu_set_mask(call; queue: *const hsa_queue_t, num_cu_mask_count: u32, cu_mask: *const u32) {
         let queue = queue_address(queue)?;
-        argument(num_cu_mask_count % 32 == 0)?;
+        argument(num_cu_mask_count.is_multiple_of(32))?;
         let mask = call.list(cu_mask, widen(num_cu_mask_count / 32))?;
         let reduced = call.queues()?.set_cu_mask(queue, mask.into())?;
         ensure(!reduced, hsa_status_t::CU_MASK_REDUCED)
@@ -31,7 +31,7 @@ entries! {
     /// Which compute units a queue may use. Units that the agent does not have are 0.
     fn hsa_amd_queue_cu_get_mask(call; queue: *const hsa_queue_t, num_cu_mask_count: u32, cu_mask: *mut u32) {
         let queue = queue_address(queue)?;
-        argument(num_cu_mask_count != 0 && num_cu_mask_count % 32 == 0)?;
+        argument(num_cu_mask_count != 0 && num_cu_mask_count.is_multiple_of(32))?;
         let result = call.value(cu_mask.cast())?;
         let mut mask = call.queues()?.cu_mask(queue)?.into_vec();
         mask.resize(widen(num_cu_mask_count / 32), 0);

@@ -24,7 +24,7 @@ pub(crate) fn create(module: &Module, request: &ImageRequest) -> Outcome<u64> {
     let description = described(&bytes);
     let hardware = module.hardware(request.agent)?.ok_or_else(unsupported)?;
     ensure(
-        request.data % ALIGNMENT == 0,
+        request.data.is_multiple_of(ALIGNMENT),
         hsa_status_t::ERROR_INVALID_ALLOCATION,
     )?;
     // A description without the vendor's words could only be that of a plain image, which has its own function.

@@ -140,7 +140,7 @@ impl Machine {
 
     fn range_for_import(&self, bytes: u64, wanted: u64) -> Result<Range> {
         let page = self.system.page_size() as u64;
-        if bytes == 0 || bytes % page != 0 || wanted > bytes {
+        if bytes == 0 || !bytes.is_multiple_of(page) || wanted > bytes {
             return Err(Error::Argument(format!(
                 "{wanted:#x} bytes are wanted of {bytes:#x} that are shared"
             )));

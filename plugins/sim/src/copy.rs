@@ -80,7 +80,7 @@ impl Shape {
         let fill = request.flags.contains(CopyFlags::FILL);
         let joined = |bytes, to, from| to == bytes && (fill || from == bytes);
         // A row and a fill value must end together.
-        let whole = !fill || shape.row_bytes % 4 == 0;
+        let whole = !fill || shape.row_bytes.is_multiple_of(4);
         if whole
             && joined(
                 shape.row_bytes,

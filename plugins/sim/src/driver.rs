@@ -324,7 +324,7 @@ fn check_queue(request: &QueueRequest) -> Result<()> {
         return Err(Error::new(ErrorCode::NOT_SUPPORTED, message));
     }
     let packets = request.ring_bytes / 64;
-    if !packets.is_power_of_two() || request.ring_bytes % 64 != 0 {
+    if !packets.is_power_of_two() || !request.ring_bytes.is_multiple_of(64) {
         let message = format!(
             "A ring of {} bytes is not a power of two of 64-byte packets",
             request.ring_bytes

@@ -385,7 +385,7 @@ fn read_kernel(queue: &Queue, view: &mut View, object: u64) -> Result<KernelDesc
         })
     };
     let bytes = KernelDescriptor::BYTES as u64;
-    if object == 0 || object % bytes != 0 {
+    if object == 0 || !object.is_multiple_of(bytes) {
         return error(format!(
             "The kernel object {object:#x} is no address of a kernel descriptor"
         ));

@@ -225,7 +225,10 @@ impl Memory {
         }
         let buffer = Buffer::of(i32::from_ne_bytes(request.shared.words[0].to_ne_bytes()))?;
         let offset = request.shared.offset;
-        let left = buffer.bytes().checked_sub(offset).filter(|_| offset % PAGE == 0);
+        let left = buffer
+            .bytes()
+            .checked_sub(offset)
+            .filter(|_| offset.is_multiple_of(PAGE));
         let bytes = match request.bytes {
             0 => left,
             bytes => left

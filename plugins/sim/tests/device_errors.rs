@@ -69,12 +69,11 @@ fn a_grid_without_an_end_goes_with_its_queue() {
 #[test]
 fn bad_dimensions() {
     assert_eq!(code_of_program(|program| program.dimensions = 0), 0x2);
-    assert_eq!(code_of_program(|program| program.grid = [0, 1, 1]), 0x2);
     assert_eq!(code_of_program(|program| program.workgroup = [0, 1, 1]), 0x2);
     assert_eq!(
         code_of_program(|program| {
             program.dimensions = 3;
-            program.grid = [64, 1, 0];
+            program.workgroup = [64, 1, 0];
         }),
         0x2
     );

@@ -49,7 +49,7 @@ fn instruction(random: &mut Random, target: Target) -> Vec<u32> {
         let free = (1u64 << fixed) - 1;
         let mut first = pattern | (random.next() & free) as u32;
         // Small register numbers hit registers that hold something.
-        if random.next() % 4 == 0 {
+        if random.next().is_multiple_of(4) {
             first &= 0xfff0_f0ff;
         }
         let words = [first, random.next() as u32, random.next() as u32];

@@ -2,6 +2,7 @@
 #include "check.hpp"
 #include "child.hpp"
 
+#include <cctype>
 #include <filesystem>
 #include <set>
 #include <thread>
@@ -53,13 +54,24 @@ static int busy()
     return 0;
 }
 
+// Whether a name has this process's number in it, and not as a part of another number or word.
+static bool is_of(const std::string &name, pid_t pid)
+{
+    const std::string number = std::to_string(pid);
+    auto ends = [&](size_t at) { return at >= name.size() || !std::isalnum(static_cast<unsigned char>(name[at])); };
+    for (size_t at = 0; (at = name.find(number, at)) != std::string::npos; at++)
+        if ((at == 0 || ends(at - 1)) && ends(at + number.size()))
+            return true;
+    return false;
+}
+
 // The names in a directory that have this process's number in them.
 static std::set<std::string> names(const char *directory, pid_t pid)
 {
     std::set<std::string> names;
     std::error_code none;
     for (const auto &entry : fs::directory_iterator(directory, none))
-        if (std::string name = entry.path().filename(); name.find(std::to_string(pid)) != std::string::npos)
+        if (std::string name = entry.path().filename(); is_of(name, pid))
             names.insert(name);
     return names;
 }
@@ -72,8 +84,9 @@ static bool is_temporary(const std::string &path)
     return false;
 }
 
-// Files that a process has open or mapped and that have a name among the temporary ones.
-static std::set<std::string> temporary_files(pid_t pid)
+// Files that a process has open or mapped, have a name among the temporary ones and were written since: the program and
+// the runtime may lie there as well.
+static std::set<std::string> temporary_files(pid_t pid, fs::file_time_type since)
 {
     std::set<std::string> files;
     std::error_code none;
@@ -81,7 +94,7 @@ static std::set<std::string> temporary_files(pid_t pid)
         fs::path directory = fs::path("/proc") / std::to_string(pid) / part;
         for (const auto &entry : fs::directory_iterator(directory, none)) {
             std::string path = fs::read_symlink(entry.path(), none);
-            if (is_temporary(path) && path.find(" (deleted)") == std::string::npos)
+            if (is_temporary(path) && fs::last_write_time(path, none) >= since && !none)
                 files.insert(path);
         }
     }
@@ -100,19 +113,17 @@ int main(int argc, char **)
 {
     if (argc > 1)
         return busy();
-    // What is mapped because this program or the runtime lies there is not made by it.
-    std::set<std::string> before = temporary_files(getpid());
     std::string temporary = fs::temp_directory_path() / "killed-client-XXXXXX";
     NEED(mkdtemp(temporary.data()));
     setenv("TMPDIR", temporary.c_str(), 1);
     for (int delay_ms : {0, 3, 40}) {
+        // The clock of files goes in steps.
+        const auto since = fs::file_time_type::clock::now() - std::chrono::milliseconds(20);
         Child child("busy");
         char ready = 0;
         NEED(child.receive(&ready, 1) && ready == 'r');
         std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
-        std::set<std::string> made = temporary_files(child.pid());
-        for (const std::string &file : before)
-            made.erase(file);
+        std::set<std::string> made = temporary_files(child.pid(), since);
         kill(child.pid(), SIGKILL);
         Outcome outcome = child.wait();
         CHECK(outcome.killed(SIGKILL), "status %#x: %s", outcome.status, outcome.text.c_str());

@@ -6,35 +6,13 @@ mod support;
 
 use hansa_plugin_api as api;
 use hansa_plugin_api::{Driver, ErrorCode, EventKind, ExportKind, QueueKind, QueuePriority};
-use hansa_vkernel::{Books, Errno, GpuSpec, Machine, Options};
+use hansa_vkernel::{GpuSpec, Machine, Options};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use support::{
-    register, request_memory, ring_bell, within_a_second, HostPages, QueueMemory, Rig, INACTIVE, READ_INDEX,
-    WRITE_INDEX,
+    assert_closed, register, request_memory, ring_bell, within_a_second, HostPages, QueueMemory, Rig,
+    INACTIVE, READ_INDEX, WRITE_INDEX,
 };
-
-/// What is left of a driver in the kernel's books while it is open, and after: the event page stays.
-const EVENT_PAGE_ONLY: (usize, usize) = (1, 0);
-
-fn assert_closed(rig: &Rig, gpus: usize) {
-    let books = rig.kernel().books();
-    assert_eq!(
-        books,
-        Books {
-            buffers: EVENT_PAGE_ONLY.0,
-            mapped: gpus,
-            queues: EVENT_PAGE_ONLY.1,
-            events: 0
-        }
-    );
-    assert_eq!(
-        rig.system.open_files(),
-        gpus,
-        "render nodes stay with the process, /dev/kfd does not"
-    );
-    rig.assert_no_complaints();
-}
 
 #[test]
 fn open_and_close_leave_nothing_and_can_be_done_again() {
@@ -378,101 +356,6 @@ fn a_dispatch_that_nobody_can_run_ends_in_the_inactive_signal() {
     ring_bell(&info, 0);
     within_a_second("the code", || memory.signal.word(8).load(Ordering::Acquire) == 8);
     rig.driver.destroy_queue(info.queue).unwrap();
-}
-
-/// A machine whose firmware reports exceptions.
-fn with_exceptions(minor: u32) -> Rig {
-    let options = Options {
-        minor,
-        ..Options::default()
-    };
-    let spec = GpuSpec::named("gfx900:debug").unwrap();
-    Rig::new(Machine::with_gpus(&[spec, spec]), options)
-}
-
-#[test]
-fn the_kernel_reports_exceptions_of_a_queue_in_a_word() {
-    let rig = with_exceptions(17);
-    rig.driver.open().unwrap();
-    let caps = rig.driver.describe().unwrap().nodes[0].caps;
-    assert!(caps.contains(api::AgentCaps::DEBUG));
-    let event = rig
-        .driver
-        .create_event(&api::EventRequest {
-            kind: EventKind::SIGNAL,
-            manual_reset: 0,
-            node: 0,
-            reserved: 0,
-        })
-        .unwrap();
-    let memory = QueueMemory::new(&rig, &[0]);
-    memory
-        .slots
-        .word(INACTIVE)
-        .store(memory.signal.address, Ordering::Relaxed);
-    let request = api::QueueRequest {
-        exception_address: memory.signal.address + 512,
-        event: event.event,
-        ..memory.request(0, 0, QueueKind::AQL)
-    };
-    let info = rig.driver.create_queue(&request).unwrap();
-    memory.ring.word(0).store(9, Ordering::Release);
-    memory.slots.word(WRITE_INDEX).store(1, Ordering::Release);
-    ring_bell(&info, 0);
-    let waited = rig
-        .driver
-        .wait_events([event.event][..].into(), [][..].into(), true, 5000);
-    assert!(waited.unwrap());
-    assert_eq!(memory.signal.word(512).load(Ordering::Acquire), 1 << 19);
-    assert_eq!(memory.signal.word(8).load(Ordering::Acquire), 0, "not both");
-    rig.driver.destroy_queue(info.queue).unwrap();
-    rig.driver.destroy_event(event.event).unwrap();
-    memory.end(&rig);
-    rig.driver.close().unwrap();
-    assert!(!rig.kernel().process().runtime);
-    assert_closed(&rig, 2);
-}
-
-#[test]
-fn a_trap_handler_is_installed_where_exceptions_are_reported() {
-    let rig = with_exceptions(17);
-    rig.driver.open().unwrap();
-    let expected = hansa_kfd::trap_handler::CODE[0].1;
-    for gpu in 0..2 {
-        let address = rig.kernel().process().trap_handlers[&gpu];
-        let mut code = vec![0; expected.len()];
-        hansa_vkernel::device::Memory::new(rig.kernel(), gpu)
-            .read(address, &mut code)
-            .unwrap();
-        assert_eq!(code, expected);
-    }
-    rig.driver.close().unwrap();
-    assert_closed(&rig, 2);
-    let refused = with_exceptions(17);
-    refused.kernel().faults.once("SET_TRAP_HANDLER", Errno::INVAL);
-    refused.driver.open().unwrap();
-    let d = refused.driver.describe().unwrap();
-    assert_eq!(d.nodes.len(), 2);
-    assert!(d.hidden[0].contains("exceptions of waves"), "{:?}", d.hidden);
-}
-
-#[test]
-fn exceptions_are_reported_only_where_all_can() {
-    let reports = |rig: &Rig| {
-        rig.driver.open().unwrap();
-        let caps = rig.driver.describe().unwrap().nodes[0].caps;
-        caps.contains(api::AgentCaps::DEBUG)
-    };
-    assert!(!reports(&with_exceptions(12)), "an old kernel");
-    let one = [GpuSpec::named("gfx900:debug").unwrap(), GpuSpec::default()];
-    assert!(!reports(&Rig::new(Machine::with_gpus(&one), Options::default())));
-    for errno in [Errno::BUSY, Errno::EXIST, Errno::NOTTY, Errno::PERM] {
-        let rig = with_exceptions(17);
-        rig.kernel().faults.once("RUNTIME_ENABLE", errno);
-        assert!(!reports(&rig), "{errno}");
-        rig.driver.close().unwrap();
-        assert!(reports(&rig));
-    }
 }
 
 #[test]

@@ -82,10 +82,10 @@ impl Runtime {
             return Err(Error::InvalidArgument("the memory is smaller"));
         }
         let page = crate::memory::host::page_bytes() as u64;
-        if bytes == 0 || bytes % page != 0 {
+        if bytes == 0 || !bytes.is_multiple_of(page) {
             return Err(Error::InvalidArgument("a mapping is whole pages"));
         }
-        if address % page != 0 {
+        if !address.is_multiple_of(page) {
             return Err(Error::InvalidArgument("the address is inside a page"));
         }
         let mut reservations = self.virtual_memory.reservations.lock();

@@ -126,7 +126,7 @@ impl Runtime {
         if !from.can_allocate() {
             return Err(Error::InvalidAllocation("the pool gives no memory to programs"));
         }
-        if bytes == 0 || bytes % from.granule != 0 {
+        if bytes == 0 || !bytes.is_multiple_of(from.granule) {
             return Err(Error::InvalidArgument("the size is no multiple of the granule"));
         }
         if bytes > from.max_allocation {

@@ -59,7 +59,7 @@ impl Runtime {
     pub fn reserve(&self, bytes: u64, wish: u64, alignment: u64, flags: u64) -> Result<u64> {
         let refused = || Error::OutOfResources("address space");
         let page = page_bytes() as u64;
-        if bytes == 0 || bytes % page != 0 {
+        if bytes == 0 || !bytes.is_multiple_of(page) {
             return Err(Error::InvalidArgument("a reservation has whole pages"));
         }
         let alignment = alignment.max(page);

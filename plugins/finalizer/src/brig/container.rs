@@ -144,7 +144,7 @@ pub(super) fn sections(module: &[u8]) -> Result<Sections, BrigError> {
 }
 
 fn section(words: Words<'_>, at: u64) -> Result<Section, BrigError> {
-    if at % 16 != 0 {
+    if !at.is_multiple_of(16) {
         return Err(error(at, "a section is not at a multiple of 16"));
     }
     let cut = || error(at, "a section reaches beyond the module");

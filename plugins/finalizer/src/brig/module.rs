@@ -202,7 +202,7 @@ impl Module {
 
     /// The bytes of an entry of the data, if there is one.
     pub(super) fn checked_data(&self, at: u32) -> Option<&[u8]> {
-        if at % 4 != 0 || at < self.sections.data.first {
+        if !at.is_multiple_of(4) || at < self.sections.data.first {
             return None;
         }
         let words = Words(self.part(&self.sections.data));

@@ -111,10 +111,6 @@ pub(crate) mod avx2 {
 }
 
 /// The answers by AVX-512.
-#[expect(
-    clippy::incompatible_msrv,
-    reason = "every handler of this level needs these compilers already, which have its target features"
-)]
 pub(crate) mod avx512 {
     use super::{Row, Steps, NOT_LAST};
     use std::arch::x86_64::{

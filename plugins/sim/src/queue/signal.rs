@@ -32,7 +32,7 @@ impl From<Unmapped> for BadSignal {
 impl Signal {
     /// The signal of a handle.
     pub(crate) fn of(handle: u64, view: &mut View) -> Result<Self, BadSignal> {
-        if handle % at::BYTES != 0 || view.check(handle, at::BYTES, true).is_err() {
+        if !handle.is_multiple_of(at::BYTES) || view.check(handle, at::BYTES, true).is_err() {
             return Err(BadSignal(handle));
         }
         Ok(Self(handle))

@@ -70,7 +70,7 @@ impl Active {
     /// Takes what is next. `room` is whether a further work-group may begin.
     fn take(&mut self, threads: u64, room: bool) -> Option<Task> {
         self.turn += 1;
-        if self.turn % 2 == 0 {
+        if self.turn.is_multiple_of(2) {
             if let Some(task) = self.resume_asleep() {
                 return Some(task);
             }
@@ -188,7 +188,7 @@ impl Work {
             return Some(Task::Packets(queue));
         }
         self.turn += 1;
-        let low_first = self.turn % LOW_TURN == 0;
+        let low_first = self.turn.is_multiple_of(LOW_TURN);
         for step in 0..LINES {
             let line = if low_first { step } else { LINES - 1 - step };
             let line = &mut self.lines[line];

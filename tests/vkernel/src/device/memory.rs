@@ -182,7 +182,7 @@ impl<'a> Memory<'a> {
             present: false,
         };
         let (place, room) = self.find(address, true)?;
-        if address % 8 != 0 || room < 8 {
+        if !address.is_multiple_of(8) || room < 8 {
             return Err(absent);
         }
         let at = match place {

@@ -47,7 +47,7 @@ pub(super) fn acquire_vm(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer 
 
 pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let mut a: AllocMemoryOfGpu = user::get(at, bytes)?;
-    if a.size == 0 || a.size % PAGE != 0 || a.va_addr % PAGE != 0 {
+    if a.size == 0 || !a.size.is_multiple_of(PAGE) || !a.va_addr.is_multiple_of(PAGE) {
         return Err(Errno::INVAL);
     }
     check_range(a.va_addr, a.size)?;
@@ -82,7 +82,7 @@ pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
             }
         }
         uapi::ALLOC_USERPTR => {
-            if a.mmap_offset == 0 || a.mmap_offset % PAGE != 0 {
+            if a.mmap_offset == 0 || !a.mmap_offset.is_multiple_of(PAGE) {
                 return Err(Errno::INVAL);
             }
             let mut probe = [0];

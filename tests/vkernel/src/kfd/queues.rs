@@ -74,7 +74,7 @@ pub(super) fn update_queue(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
 
 pub(super) fn set_cu_mask(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let a: SetCuMask = user::get(at, bytes)?;
-    if a.num_cu_mask == 0 || a.num_cu_mask % 32 != 0 {
+    if a.num_cu_mask == 0 || !a.num_cu_mask.is_multiple_of(32) {
         return Err(Errno::INVAL);
     }
     // The kernel looks at no more than 1024 bits.
@@ -114,7 +114,7 @@ pub(super) fn set_trap_handler(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> A
             .is_some_and(|buffer| buffer.flags & ALLOC_EXECUTABLE != 0)
     };
     // The device takes the address in units of 256 bytes.
-    if a.tba_addr % 256 != 0 || (a.tba_addr != 0 && !executable(a.tba_addr)) {
+    if !a.tba_addr.is_multiple_of(256) || (a.tba_addr != 0 && !executable(a.tba_addr)) {
         return Err(Errno::INVAL);
     }
     process.trap_handlers.insert(gpu, a.tba_addr);

@@ -15,7 +15,11 @@ pub(super) fn svm(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     const HEAD: usize = 24;
     let a: Svm = user::get(at, HEAD.min(bytes))?;
     let count = a.nattr as usize;
-    if bytes != HEAD + count * 8 || a.size == 0 || a.start_addr % PAGE != 0 || a.size % PAGE != 0 {
+    if bytes != HEAD + count * 8
+        || a.size == 0
+        || !a.start_addr.is_multiple_of(PAGE)
+        || !a.size.is_multiple_of(PAGE)
+    {
         return Err(Errno::INVAL);
     }
     check_range(a.start_addr, a.size)?;

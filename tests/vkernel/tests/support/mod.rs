@@ -8,7 +8,7 @@ use hansa_kfd::KfdDriver;
 use hansa_plugin_api as api;
 use hansa_plugin_api::sys::System;
 use hansa_plugin_api::{Driver as _, QueueKind, QueuePriority};
-use hansa_vkernel::{Kernel, Machine, Options, VirtualSystem};
+use hansa_vkernel::{Books, Kernel, Machine, Options, VirtualSystem};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::Ordering;
@@ -134,7 +134,7 @@ impl HostPages {
     }
 
     pub(crate) fn word(&self, offset: u64) -> &std::sync::atomic::AtomicU64 {
-        assert!(offset + 8 <= self.bytes && offset % 8 == 0);
+        assert!(offset + 8 <= self.bytes && offset.is_multiple_of(8));
         let at = usize::try_from(self.address + offset).unwrap();
         // SAFETY: inside the mapping, which lives as long as this object.
         unsafe { std::sync::atomic::AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(at)) }
@@ -289,4 +289,27 @@ pub(crate) fn dumps() -> Option<PathBuf> {
             Some(to)
         })
         .clone()
+}
+
+/// What is left of a driver in the kernel's books while it is open, and after: the event page stays.
+const EVENT_PAGE_ONLY: (usize, usize) = (1, 0);
+
+/// Nothing else is left.
+pub(crate) fn assert_closed(rig: &Rig, gpus: usize) {
+    let books = rig.kernel().books();
+    assert_eq!(
+        books,
+        Books {
+            buffers: EVENT_PAGE_ONLY.0,
+            mapped: gpus,
+            queues: EVENT_PAGE_ONLY.1,
+            events: 0
+        }
+    );
+    assert_eq!(
+        rig.system.open_files(),
+        gpus,
+        "render nodes stay with the process, /dev/kfd does not"
+    );
+    rig.assert_no_complaints();
 }
