@@ -176,7 +176,12 @@ fn memory() {
             "another number of devices",
             lie::<Map>(at, done, 4),
             Some("success for"),
-            allocate,
+            |rig| {
+                let buffers = rig.kernel().books().buffers;
+                let outcome = allocate(rig);
+                assert_eq!(rig.kernel().books().buffers, buffers, "what was done is undone");
+                outcome
+            },
         );
     }
     check(
