@@ -131,8 +131,8 @@ static hsa_status_t record_fault(const hsa_amd_event_t *event, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-/* Runs a kernel of faults.cl with (out, address). */
-static hsa_signal_t run_fault_kernel(hsa_queue_t *queue, const char *level, const char *name, uint64_t address, uint32_t *out)
+/* A dispatch of a kernel of faults.cl with (out, address). Its completion signal is 1. */
+static hsa_kernel_dispatch_packet_t fault_packet(const char *level, const char *name, uint64_t address, uint32_t *out)
 {
     struct module module = load_module(kernel_path(root, gpu, level, "faults"), gpu->handle);
     struct kernel kernel = find_kernel(&module, gpu->handle, name);
@@ -143,10 +143,15 @@ static hsa_signal_t run_fault_kernel(hsa_queue_t *queue, const char *level, cons
     memset(kernarg, 0, 4096);
     kernarg->out = out;
     kernarg->address = address;
-    hsa_signal_t done = new_signal(1);
-    hsa_kernel_dispatch_packet_t packet = dispatch_packet(&kernel, kernarg, 64, 64, done);
+    return dispatch_packet(&kernel, kernarg, 64, 64, new_signal(1));
+}
+
+/* Runs such a dispatch; answers its completion signal. */
+static hsa_signal_t run_fault_kernel(hsa_queue_t *queue, const char *level, const char *name, uint64_t address, uint32_t *out)
+{
+    hsa_kernel_dispatch_packet_t packet = fault_packet(level, name, address, out);
     submit(queue, &packet);
-    return done;
+    return packet.completion_signal;
 }
 
 struct wild {
@@ -194,12 +199,13 @@ static void freed_memory(const void *data)
     NEED_OK(hsa_amd_register_system_event_handler(record_fault, &fault));
     hsa_queue_t *queue = watched_queue(&error);
     uint32_t *out = shared_alloc(4096);
-    /* Large, and used at its lower end: whatever is allocated next takes the upper end of the hole. */
     char *freed = pool_alloc(cpu->fine, 64 << 20);
+    hsa_kernel_dispatch_packet_t packet = fault_packet("O3", "wild_read.kd", (uintptr_t)freed + 8192, out);
+    /* Nothing is allocated from here on that could take its place. */
     CHECK_OK(hsa_amd_memory_pool_free(freed));
-    hsa_signal_t behind = run_fault_kernel(queue, "O3", "wild_read.kd", (uintptr_t)freed + 8192, out);
+    submit(queue, &packet);
     CHECK(wait_count(&fault.count, 10), "no memory fault event");
-    check_dead(queue, behind);
+    check_dead(queue, packet.completion_signal);
 }
 
 struct broken_kernel {
