@@ -17,10 +17,9 @@ use hansa_plugin_api::hsa::{
     hsa_ven_amd_loader_1_00_pfn_t, hsa_ven_amd_loader_1_01_pfn_t, hsa_ven_amd_loader_1_02_pfn_t,
     hsa_ven_amd_loader_1_03_pfn_t, hsa_ven_amd_loader_1_04_pfn_t, AmdExtTable, AMD_EXT_TABLE_VERSION,
 };
-use hansa_plugin_api::manifest::{Claims, DefaultUse, Kind, PluginFacts, Policy, TARGET};
+use hansa_plugin_api::manifest::PluginFacts;
 use hansa_plugin_api::{
     Extension, ExtensionObject, ExtensionTable, HostRef, Plugin, RVec, Result, RuntimeServicesRef, TableSlot,
-    INTERFACE,
 };
 
 /// `HSA_EXTENSION_AMD_LOADER`.
@@ -50,20 +49,7 @@ hansa_plugin_api::for_each_loader_api!(loader_table);
 pub struct AmdPlugin;
 
 impl Plugin for AmdPlugin {
-    const FACTS: PluginFacts = PluginFacts {
-        id: "org.hansa.amd",
-        kind: Kind::Extension,
-        version: env!("CARGO_PKG_VERSION"),
-        target: TARGET,
-        interface: INTERFACE,
-        claims: Claims::ALWAYS,
-        policy: Policy {
-            priority: 10,
-            default: DefaultUse::On,
-            ..Policy::DEFAULT
-        },
-    }
-    .checked();
+    const FACTS: PluginFacts = hansa_extension_lib::facts("org.hansa.amd", env!("CARGO_PKG_VERSION"));
 
     fn extension(host: HostRef<'static>, runtime: RuntimeServicesRef<'static>) -> Result<ExtensionObject> {
         Ok(ExtensionObject::new(AmdExtension {

@@ -8,8 +8,29 @@
 //!
 //! It is no part of the contract: a plugin that does all this in another way works as well.
 
+use hansa_plugin_api::manifest::{Claims, DefaultUse, Kind, PluginFacts, Policy, TARGET};
+use hansa_plugin_api::INTERFACE;
+
 pub mod call;
 pub mod entry;
 pub mod outcome;
 pub mod serving;
 pub mod table;
+
+/// The facts of an extension of this project: it is used unless the configuration says otherwise, on every machine.
+pub const fn facts(id: &'static str, version: &'static str) -> PluginFacts {
+    PluginFacts {
+        id,
+        kind: Kind::Extension,
+        version,
+        target: TARGET,
+        interface: INTERFACE,
+        claims: Claims::ALWAYS,
+        policy: Policy {
+            priority: 10,
+            default: DefaultUse::On,
+            ..Policy::DEFAULT
+        },
+    }
+    .checked()
+}

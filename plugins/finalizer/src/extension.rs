@@ -9,10 +9,9 @@ use crate::functions::{
 use hansa_extension_lib::serving::Installed;
 use hansa_extension_lib::table::describe;
 use hansa_plugin_api::hsa::{FinalizerExtTable, FINALIZER_EXT_TABLE_VERSION};
-use hansa_plugin_api::manifest::{Claims, DefaultUse, Kind, PluginFacts, Policy, TARGET};
+use hansa_plugin_api::manifest::PluginFacts;
 use hansa_plugin_api::{
     Extension, ExtensionObject, ExtensionTable, HostRef, Plugin, RVec, Result, RuntimeServicesRef, TableSlot,
-    INTERFACE,
 };
 use std::sync::Arc;
 
@@ -32,20 +31,7 @@ hansa_plugin_api::for_each_finalizer_api!(finalizer_table);
 pub struct FinalizerPlugin;
 
 impl Plugin for FinalizerPlugin {
-    const FACTS: PluginFacts = PluginFacts {
-        id: "org.hansa.finalizer",
-        kind: Kind::Extension,
-        version: env!("CARGO_PKG_VERSION"),
-        target: TARGET,
-        interface: INTERFACE,
-        claims: Claims::ALWAYS,
-        policy: Policy {
-            priority: 10,
-            default: DefaultUse::On,
-            ..Policy::DEFAULT
-        },
-    }
-    .checked();
+    const FACTS: PluginFacts = hansa_extension_lib::facts("org.hansa.finalizer", env!("CARGO_PKG_VERSION"));
 
     fn extension(host: HostRef<'static>, runtime: RuntimeServicesRef<'static>) -> Result<ExtensionObject> {
         let finalizer = Arc::new(Finalizer::new(host, runtime));

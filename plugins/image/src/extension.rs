@@ -15,10 +15,10 @@ use hansa_plugin_api::hsa::{
     hsa_ext_image_descriptor_v2_t, hsa_ext_image_t, hsa_status_t, ApiTableVersion, ImageExtTable,
     IMAGE_EXT_TABLE_VERSION,
 };
-use hansa_plugin_api::manifest::{Claims, DefaultUse, Kind, PluginFacts, Policy, TARGET};
+use hansa_plugin_api::manifest::PluginFacts;
 use hansa_plugin_api::{
     Error, Extension, ExtensionObject, ExtensionTable, HostRef, ImageRequest, Plugin, RVec, Result,
-    RuntimeServicesRef, TableSlot, INTERFACE,
+    RuntimeServicesRef, TableSlot,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -55,20 +55,7 @@ hansa_plugin_api::for_each_untabled_api!(others_table);
 pub struct ImagePlugin;
 
 impl Plugin for ImagePlugin {
-    const FACTS: PluginFacts = PluginFacts {
-        id: "org.hansa.image",
-        kind: Kind::Extension,
-        version: env!("CARGO_PKG_VERSION"),
-        target: TARGET,
-        interface: INTERFACE,
-        claims: Claims::ALWAYS,
-        policy: Policy {
-            priority: 10,
-            default: DefaultUse::On,
-            ..Policy::DEFAULT
-        },
-    }
-    .checked();
+    const FACTS: PluginFacts = hansa_extension_lib::facts("org.hansa.image", env!("CARGO_PKG_VERSION"));
 
     fn extension(host: HostRef<'static>, runtime: RuntimeServicesRef<'static>) -> Result<ExtensionObject> {
         let module = Arc::new(Module::new(host, runtime));

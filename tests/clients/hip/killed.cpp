@@ -113,8 +113,10 @@ int main(int argc, char **)
 {
     if (argc > 1)
         return busy();
-    std::string temporary = fs::temp_directory_path() / "killed-client-XXXXXX";
-    NEED(mkdtemp(temporary.data()));
+    const fs::path temporary = fs::temp_directory_path() / ("killed-client-" + std::to_string(getpid()));
+    // Another process may have had our number.
+    fs::remove_all(temporary);
+    NEED(fs::create_directory(temporary));
     setenv("TMPDIR", temporary.c_str(), 1);
     for (int delay_ms : {0, 3, 40}) {
         // The clock of files goes in steps.

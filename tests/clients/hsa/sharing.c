@@ -4,8 +4,10 @@
 #include "child.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 static const char *kernels_root;
 static struct worker worker;
@@ -189,8 +191,9 @@ static unsigned shared_files(void)
 
 static void taker_outlives_a_killed_owner(void)
 {
-    char temporary[] = "/tmp/sharing-client-XXXXXX";
-    NEED(mkdtemp(temporary) != NULL);
+    char temporary[64];
+    snprintf(temporary, sizeof temporary, "/tmp/sharing-client-%d", (int)getpid());
+    NEED(mkdir(temporary, 0700) == 0 || errno == EEXIST);
     setenv("TMPDIR", temporary, 1);
     unsigned before = shared_files();
     struct child owner = start_child(kernels_root, "owner-to-be-killed", NULL);
