@@ -17,42 +17,8 @@ use exec_support::{compile, seconds, Arg, Build, Launch, Memory, Program};
 use hansa_sim::exec::{resume_group, run_group, Arena, Dispatch, GroupOutcome, Host, Level, Step};
 use hansa_sim::isa::Target;
 
-const SOURCE: &str = r"
-kernel void matmul(global const float *a, global const float *b, global float *c, uint n) {
-    uint x = get_global_id(0), y = get_global_id(1);
-    float sum = 0;
-    for (uint k = 0; k < n; k++) sum = fma(a[y * n + k], b[k * n + x], sum);
-    c[y * n + x] = sum;
-}
-kernel void mandelbrot(global uint *out, uint width, uint limit) {
-    uint x = get_global_id(0), y = get_global_id(1);
-    float cx = x * (3.0f / width) - 2.0f, cy = y * (2.5f / width) - 1.25f;
-    float zx = 0, zy = 0;
-    uint n = 0;
-    while (n < limit && zx * zx + zy * zy < 4.0f) {
-        float t = zx * zx - zy * zy + cx;
-        zy = 2 * zx * zy + cy;
-        zx = t;
-        n++;
-    }
-    out[y * width + x] = n;
-}
-kernel void vadd(global const float *a, global const float *b, global float *c) {
-    size_t i = get_global_id(0);
-    c[i] = a[i] + b[i];
-}
-kernel void reduce(global const float *in, global float *out) {
-    local float part[256];
-    uint l = get_local_id(0);
-    part[l] = in[get_global_id(0)];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint s = 128; s > 0; s >>= 1) {
-        if (l < s) part[l] += part[l + s];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    if (l == 0) out[get_group_id(0)] = part[0];
-}
-";
+/// The kernels of `hansa bench`.
+const SOURCE: &str = include_str!("../../../tests/bench/src/kernels/compute.cl");
 
 /// Counts instructions.
 #[derive(Debug, Default)]
@@ -123,7 +89,7 @@ fn main() {
         let program = Program::load_at(&object, build.target, level);
         let (a, b, c) = (Memory::of(&ramp), Memory::of(&ramp), Memory::new(4 << 20));
         if wanted("matmul") {
-            let launch = Launch::new(&program, "matmul", 1, 1)
+            let launch = Launch::new(&program, "multiply", 1, 1)
                 .buffer(&a)
                 .buffer(&b)
                 .buffer(&c);
@@ -134,7 +100,7 @@ fn main() {
             );
         }
         if wanted("square") {
-            let launch = Launch::new(&program, "matmul", 1, 1)
+            let launch = Launch::new(&program, "multiply", 1, 1)
                 .buffer(&a)
                 .buffer(&b)
                 .buffer(&c);
@@ -158,7 +124,7 @@ fn main() {
             measure(
                 "vadd",
                 level,
-                &Launch::new(&program, "vadd", 1 << 20, 256)
+                &Launch::new(&program, "add", 1 << 20, 256)
                     .buffer(&a)
                     .buffer(&b)
                     .buffer(&c),

@@ -63,16 +63,24 @@ impl DeviceFile {
         if fd < 0 {
             return Err(last());
         }
+        let file = Self::of(fd)?;
         // SAFETY: the descriptor was just made.
         if unsafe { libc::ftruncate(fd, FILE_BYTES) } != 0 {
             return Err(last());
         }
-        Ok(Self {
+        Ok(file)
+    }
+
+    /// The file of a descriptor, which it takes.
+    fn of(fd: i32) -> Result<Self, Errno> {
+        let mut file = Self {
             fd,
-            inode: inode(fd).ok_or(Errno::IO)?,
+            inode: 0,
             next: 0,
             free: Vec::new(),
-        })
+        };
+        file.inode = inode(fd).ok_or(Errno::IO)?;
+        Ok(file)
     }
 
     /// A file that another process has open under a number.
@@ -91,12 +99,7 @@ impl DeviceFile {
         if fd < 0 {
             return Err(last());
         }
-        Ok(Self {
-            fd,
-            inode: inode(fd).ok_or(Errno::IO)?,
-            next: 0,
-            free: Vec::new(),
-        })
+        Self::of(fd)
     }
 
     /// The descriptor that it has itself.

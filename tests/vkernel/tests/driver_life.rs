@@ -244,15 +244,7 @@ fn a_queue_runs_packets_and_wakes_a_waiter() {
     let rig = Rig::vega10();
     rig.driver.open().unwrap();
     let memory = QueueMemory::new(&rig, &[0]);
-    let event = rig
-        .driver
-        .create_event(&api::EventRequest {
-            kind: EventKind::SIGNAL,
-            manual_reset: 0,
-            node: 0,
-            reserved: 0,
-        })
-        .unwrap();
+    let event = rig.signal_event();
     let info = rig
         .driver
         .create_queue(&memory.request(0, 3, QueueKind::AQL))

@@ -5,7 +5,7 @@
 mod support;
 
 use hansa_plugin_api as api;
-use hansa_plugin_api::{Driver, EventKind, QueueKind};
+use hansa_plugin_api::{Driver, QueueKind};
 use hansa_vkernel::{Errno, GpuSpec, Machine, Options};
 use std::sync::atomic::Ordering;
 use support::{assert_closed, ring_bell, QueueMemory, Rig, INACTIVE, WRITE_INDEX};
@@ -26,15 +26,7 @@ fn the_kernel_reports_exceptions_of_a_queue_in_a_word() {
     rig.driver.open().unwrap();
     let caps = rig.driver.describe().unwrap().nodes[0].caps;
     assert!(caps.contains(api::AgentCaps::DEBUG));
-    let event = rig
-        .driver
-        .create_event(&api::EventRequest {
-            kind: EventKind::SIGNAL,
-            manual_reset: 0,
-            node: 0,
-            reserved: 0,
-        })
-        .unwrap();
+    let event = rig.signal_event();
     let memory = QueueMemory::new(&rig, &[0]);
     memory
         .slots

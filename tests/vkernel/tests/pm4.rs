@@ -7,7 +7,7 @@ mod support;
 use hansa_kfd::uapi::queue::{CreateQueue, DestroyQueue, QUEUE_TYPE_COMPUTE};
 use hansa_kfd::uapi::Request;
 use hansa_plugin_api::sys::{MapAccess, System};
-use hansa_plugin_api::{Driver, EventKind, EventRequest};
+use hansa_plugin_api::Driver;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use support::{within_a_second, QueueMemory, Rig};
@@ -38,15 +38,7 @@ fn packets_write_wait_jump_and_raise_events() {
     };
     let rig = Rig::new(hansa_vkernel::Machine::vega10(), options);
     rig.driver.open().unwrap();
-    let event = rig
-        .driver
-        .create_event(&EventRequest {
-            kind: EventKind::SIGNAL,
-            manual_reset: 0,
-            node: 0,
-            reserved: 0,
-        })
-        .unwrap();
+    let event = rig.signal_event();
     let memory = QueueMemory::new(&rig, &[0]);
     let data = memory.signal.address;
     let [low, high] = halves(data);

@@ -77,6 +77,17 @@ impl Rig {
         Self::on(system, seen, config)
     }
 
+    /// An event for signals of its driver, which is open.
+    pub(crate) fn signal_event(&self) -> api::EventInfo {
+        let request = api::EventRequest {
+            kind: api::EventKind::SIGNAL,
+            manual_reset: 0,
+            node: 0,
+            reserved: 0,
+        };
+        self.driver.create_event(&request).unwrap()
+    }
+
     /// A driver that sees another system in front of the virtual one.
     pub(crate) fn on(system: Arc<VirtualSystem>, seen: Arc<dyn System>, config: Config) -> Self {
         let lasting = Arc::new(Lasting::default());
