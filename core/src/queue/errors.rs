@@ -4,7 +4,8 @@
 //! reports exceptions itself (Linux: `enum kfd_dbg_trap_exception_code` of `kfd_ioctl.h`), it stores a word with a bit
 //! for each to a second signal, the queue's exceptions.
 
-use super::{scratch, Queue};
+use super::{scratch, DeviceQueue, Queue};
+use crate::error::Result;
 use crate::log::{self, Topic};
 use crate::runtime::Runtime;
 use std::sync::atomic::Ordering;
@@ -113,22 +114,36 @@ pub(super) fn serve(runtime: &Arc<Runtime>, queue: &Arc<Queue>, code: i64) -> bo
     if code == GONE || queue.descriptor.tag.load(Ordering::Acquire) == 0 {
         return false;
     }
-    if code & NEEDS_SCRATCH != 0 || code == SCRATCH_DONE {
-        if code & NEEDS_SCRATCH != 0 {
-            if let Err(error) = scratch::serve(runtime, queue, device) {
+    // The program may destroy the queue in its callback, which is therefore called without a lock.
+    let status = if code & NEEDS_SCRATCH != 0 || code == SCRATCH_DONE {
+        match answer(runtime, queue, device, code) {
+            Ok(goes_on) => return goes_on,
+            Err(error) => {
                 let id = queue.descriptor.id.load(Ordering::Relaxed);
                 log::line(Topic::Queue, format_args!("queue {id}: no scratch: {error}"));
-                device.fail(queue.descriptor.handle(), OUT_OF_RESOURCES);
-                return false;
+                OUT_OF_RESOURCES
             }
         }
-        device.inactive.value.store(0, Ordering::Release);
-        crate::signal::wait::changed(device.inactive);
-        device.nudge(queue.descriptor);
-        return true;
-    }
-    device.fail(queue.descriptor.handle(), status_of(code));
+    } else {
+        status_of(code)
+    };
+    device.fail(queue.descriptor.handle(), status);
     false
+}
+
+/// Gives the device what it waits for and lets it go on, unless the queue is being taken down. Answers whether it is not.
+fn answer(runtime: &Runtime, queue: &Queue, device: &DeviceQueue, code: i64) -> Result<bool> {
+    let alive = device.alive.lock();
+    if !*alive {
+        return Ok(false);
+    }
+    if code & NEEDS_SCRATCH != 0 {
+        scratch::serve(runtime, queue, device)?;
+    }
+    device.inactive.value.store(0, Ordering::Release);
+    crate::signal::wait::changed(device.inactive);
+    device.nudge(queue.descriptor);
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -68,6 +68,9 @@ pub struct DeviceQueue {
     exceptions: Option<&'static Block>,
     listeners: Listeners,
     failed: AtomicBool,
+    /// Whether the device still serves the queue. Held while the handler thread answers the device, so that the queue is
+    /// not taken down meanwhile.
+    alive: Mutex<bool>,
     scratch: Mutex<Option<api::Allocation>>,
     /// Share and compute units, for changes.
     settings: Mutex<Settings>,
@@ -364,6 +367,7 @@ impl Queue {
                 exceptions,
                 listeners: Listeners::default(),
                 failed: AtomicBool::new(false),
+                alive: Mutex::new(true),
                 scratch: Mutex::new(scratch),
                 settings: Mutex::new(Settings {
                     priority: options.priority,
@@ -496,6 +500,8 @@ impl Queue {
         }
         if let Server::Device(device) = &self.server {
             let driver = &runtime.drivers[device.driver].object;
+            // The handler thread is done with what it answers the device, and answers no more.
+            *device.alive.lock() = false;
             // A driver that cannot destroy a queue has lost its device; there is nothing else to undo with it.
             let _ = driver.destroy_queue(device.queue);
             // An error that the handler thread has not come to yet is not lost.
