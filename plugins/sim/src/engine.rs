@@ -229,6 +229,7 @@ impl Launch {
             queue_ptr: self.site.queue_address,
             dispatch_id: self.site.packet_index,
             scratch: scratch.unwrap_or_default(),
+            user_data: None,
             apertures: exec::Apertures::default(),
             clock: Some(queue.device.clock()),
             stop: queue.stop_flag(),

@@ -128,6 +128,8 @@ pub struct Dispatch<'a> {
     pub dispatch_id: u64,
     /// Private memory.
     pub scratch: Scratch,
+    /// Scalar registers that waves start with, where registers of the packet processor say so and not a descriptor.
+    pub user_data: Option<[u32; 16]>,
     /// Flat address apertures.
     pub apertures: Apertures,
     /// The clocks; without them kernels read zero.

@@ -87,6 +87,9 @@ fn scalar_registers(
         wave.s[at..at + values.len()].copy_from_slice(values);
         at += values.len();
     };
+    if let Some(user_data) = &dispatch.user_data {
+        put(wave, &user_data[..kernel.user_sgprs().min(user_data.len())]);
+    }
     let pair = |value: u64| [value as u32, (value >> 32) as u32];
     if kernel.has(property::PRIVATE_SEGMENT_BUFFER) {
         put(wave, &dispatch.scratch.descriptor);

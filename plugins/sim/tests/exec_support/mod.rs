@@ -504,6 +504,7 @@ impl<'a> Launch<'a> {
                     0x00ea_7fac,
                 ],
             },
+            user_data: None,
             apertures: Apertures::default(),
             clock: Some(&clock),
             stop: &self.stop,

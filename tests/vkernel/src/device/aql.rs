@@ -1,5 +1,7 @@
 //! The packet processor of AQL queues (HSA specification 2.8, `amd_hsa_queue.h`, `amd_hsa_signal.h`).
 
+use super::pm4::Processor;
+use super::ring::Ran;
 use super::{Bell, Dispatch, Executor, Fault, Job, Memory, Outcome, Step};
 use crate::kfd::device_clock;
 use crate::user;
@@ -68,11 +70,6 @@ const EXCEPTIONS: [(i64, u32); 9] = [
     (0x8000_0000, 2),
 ];
 
-/// Opcodes of PM4 packets that a runtime sends inside AQL.
-const PM4_ACQUIRE_MEM: u32 = 0x58;
-/// Most words of such a buffer.
-const MOST_PM4_WORDS: u32 = 4096;
-
 /// A queue.
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -94,6 +91,8 @@ pub(super) struct Queue {
     save_area: u64,
     /// Dispatches that are under way; those without the barrier bit run beside each other.
     jobs: Vec<UnderWay>,
+    /// Runs packets of the other format.
+    processor: Processor,
 }
 
 #[derive(Debug)]
@@ -121,6 +120,7 @@ impl Queue {
             stopped: false,
             save_area: a.ctx_save_restore_address,
             jobs: Vec::new(),
+            processor: Processor::new(a.read_pointer_address),
         }
     }
 
@@ -219,9 +219,15 @@ impl Queue {
                     if let Some(executor) = executor {
                         executor.invalidate(memory.gpu());
                     }
-                    if let Err(what) = pm4(memory, &packet)? {
-                        memory.kernel().complain(what);
-                        return self.stop(memory, code::BAD_VENDOR_PACKET);
+                    let base = u64::from(word(&packet, 8) & !3) | u64::from(word(&packet, 12) & 0xffff) << 32;
+                    let place = (base, word(&packet, 16) & 0xf_ffff);
+                    match self.processor.buffer(memory, executor, place)? {
+                        Ran::Done(_) => {}
+                        Ran::Waits => return Ok(false),
+                        Ran::Unknown(head) => {
+                            memory.kernel().complain(format!("PM4 packet {head:#010x}"));
+                            return self.stop(memory, code::BAD_VENDOR_PACKET);
+                        }
                     }
                 }
                 vendor::BARRIER_VALUE => {
@@ -249,7 +255,13 @@ impl Queue {
 
     /// Goes on with the dispatches that are under way.
     fn go_on(&mut self, memory: &Memory<'_>) -> Result<Step, Fault> {
-        let mut step = Step::Idle;
+        let mut step = match self.processor.go_on(memory)? {
+            Ok(step) => step,
+            Err(code) => {
+                self.stop(memory, code)?;
+                return Ok(Step::Idle);
+            }
+        };
         let mut i = 0;
         while i < self.jobs.len() {
             step = Step::Did;
@@ -387,26 +399,6 @@ fn barrier_value(memory: &Memory<'_>, packet: &[u8; 64]) -> Result<bool, Fault> 
         2 => value < reference,
         _ => value >= reference,
     })
-}
-
-/// Runs an indirect buffer of PM4 packets. The inner error is a packet that this device does not know.
-fn pm4(memory: &Memory<'_>, packet: &[u8; 64]) -> Result<Result<(), String>, Fault> {
-    let base = u64::from(word(packet, 8) & !3) | u64::from(word(packet, 12) & 0xffff) << 32;
-    let words = word(packet, 16) & 0xf_ffff;
-    let mut at = 0;
-    while at < words.min(MOST_PM4_WORDS) {
-        let head = memory.word(base + u64::from(at) * 4)?;
-        let opcode = head >> 8 & 0xff;
-        if head >> 30 != 3 {
-            return Ok(Err(format!("PM4 packet with header {head:#010x}")));
-        }
-        // Caches are coherent here.
-        if opcode != PM4_ACQUIRE_MEM {
-            return Ok(Err(format!("PM4 packet of opcode {opcode:#x}")));
-        }
-        at += (head >> 16 & 0x3fff) + 2;
-    }
-    Ok(Ok(()))
 }
 
 pub(super) fn word(packet: &[u8; 64], at: usize) -> u32 {

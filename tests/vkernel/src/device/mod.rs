@@ -3,6 +3,7 @@
 //! The thread sleeps when there is no queue, and looks at doorbells ever less often while nothing is rung.
 
 mod aql;
+mod atomic;
 mod memory;
 mod pm4;
 mod ring;
@@ -59,6 +60,29 @@ pub struct Dispatch<'a> {
     pub queue: u64,
 }
 
+/// A dispatch as registers describe it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compute {
+    /// Address of the code.
+    pub code: u64,
+    /// RSRC1 to RSRC3.
+    pub rsrc: [u32; 3],
+    /// Work-items.
+    pub grid: [u32; 3],
+    /// Work-items of a group.
+    pub workgroup: [u16; 3],
+    /// Bytes of group memory.
+    pub group_bytes: u32,
+    /// Where private memory is.
+    pub scratch: u64,
+    /// How private memory is divided: waves, and units of 1 KiB of each from bit 12 on; 0 without.
+    pub tmpring: u32,
+    /// What scalar registers begin with.
+    pub user_data: [u32; 16],
+    /// What the queue's private memory is known by.
+    pub queue: u64,
+}
+
 /// Runs kernels.
 pub trait Executor: Send + Sync + fmt::Debug {
     /// Begins a kernel dispatch.
@@ -67,6 +91,13 @@ pub trait Executor: Send + Sync + fmt::Debug {
     ///
     /// How it ended before it began.
     fn dispatch(&self, memory: &Memory<'_>, dispatch: &Dispatch<'_>) -> Result<Box<dyn Job>, Outcome>;
+
+    /// Begins a dispatch that registers describe.
+    ///
+    /// # Errors
+    ///
+    /// How it ended before it began.
+    fn compute(&self, memory: &Memory<'_>, compute: &Compute) -> Result<Box<dyn Job>, Outcome>;
 
     /// A GPU sees a range from now on. Device addresses are host addresses there.
     fn see(&self, gpu: usize, address: u64, bytes: u64, write: bool, execute: bool);
@@ -276,7 +307,7 @@ fn run(kernel: &Weak<Kernel>, executor: Option<&dyn Executor>, shared: &Shared) 
             let memory = Memory::new(&kernel, slot.gpu);
             let step = match &mut slot.running {
                 Running::Aql(queue) => queue.step(&memory, executor),
-                Running::Pm4(queue) => queue.step(&memory),
+                Running::Pm4(queue) => queue.step(&memory, executor),
                 Running::Sdma(queue) => queue.step(&memory),
             };
             match step {

@@ -14,8 +14,8 @@ pub(super) enum Ran {
     Done(u32),
     /// It waits for memory to change.
     Waits,
-    /// It is none that is run here.
-    Unknown,
+    /// It, or one in a buffer that it names, is none that is run here; the head.
+    Unknown(u32),
 }
 
 /// A ring and how far it was read.
@@ -54,13 +54,18 @@ impl Ring {
         }
     }
 
+    /// Reads no more.
+    pub(super) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
     /// Runs packets: `run` is given the place of one in the ring, `seen` writes how far was read. `what` is what packets
     /// are that stop it.
     pub(super) fn step(
         &mut self,
         memory: &Memory<'_>,
         what: &str,
-        run: impl Fn(u64) -> Result<Ran, Fault>,
+        mut run: impl FnMut(u64) -> Result<Ran, Fault>,
         seen: impl Fn(u64) -> Result<(), Fault>,
     ) -> Result<Step, Fault> {
         if self.stopped || self.size == 0 {
@@ -89,8 +94,7 @@ impl Ring {
                     step = Step::Did;
                 }
                 Ran::Waits => break,
-                Ran::Unknown => {
-                    let head = memory.word(self.base + place * 4 / self.unit)?;
+                Ran::Unknown(head) => {
                     memory.kernel().complain(format!("{what} {head:#010x}"));
                     self.stopped = true;
                     break;

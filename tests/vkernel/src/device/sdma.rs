@@ -4,11 +4,11 @@
 //! engine does not know stops the queue and is complained of: its length is not known, and what follows would be
 //! read as something else.
 
+use super::atomic::atomic;
 use super::ring::{Ran, Ring};
 use super::{Bell, Fault, Memory, Step};
 use crate::kfd::device_clock;
 use hansa_kfd::uapi::queue as uapi;
-use std::sync::atomic::Ordering;
 
 mod op {
     pub(super) const NOP: u32 = 0;
@@ -26,8 +26,6 @@ mod op {
 /// Sub-operations of a copy.
 const LINEAR: u32 = 0;
 const RECTANGLE: u32 = 4;
-/// Atomic operation: add 64 bits.
-const ADD_64: u32 = 47;
 
 /// A queue.
 #[derive(Debug)]
@@ -78,15 +76,16 @@ fn packet(memory: &Memory<'_>, at: u64) -> Result<Ran, Fault> {
         }
         (op::POLL, _) => {
             // Without the memory bit it flushes the host data path, which is coherent here.
-            if head >> 31 != 0 && !compare(head >> 28 & 7, word_at(memory, address(1)?, word(4)?)?, word(3)?)
-            {
+            let value = || Ok::<u32, Fault>(memory.word(address(1)?)? & word(4)?);
+            if head >> 31 != 0 && !compare(head >> 28 & 7, value()?.into(), word(3)?.into()) {
                 return Ok(Ran::Waits);
             }
             6
         }
-        (op::ATOMIC, _) if head >> 25 == ADD_64 => {
-            let value = i64::from_ne_bytes(address(3)?.to_ne_bytes());
-            memory.change(address(1)?, |word| word.fetch_add(value, Ordering::AcqRel))?;
+        (op::ATOMIC, _) => {
+            if !atomic(memory, head >> 25, address(1)?, address(3)?, address(5)?)? {
+                return Ok(Ran::Unknown(head));
+            }
             8
         }
         (op::FILL, _) => {
@@ -100,17 +99,13 @@ fn packet(memory: &Memory<'_>, at: u64) -> Result<Ran, Fault> {
             3
         }
         (op::CACHE, _) => 5,
-        _ => return Ok(Ran::Unknown),
+        _ => return Ok(Ran::Unknown(head)),
     };
     Ok(Ran::Done(words))
 }
 
-fn word_at(memory: &Memory<'_>, address: u64, mask: u32) -> Result<u32, Fault> {
-    Ok(memory.word(address)? & mask)
-}
-
 /// How the packets that wait compare what they find with what they wait for.
-pub(super) const fn compare(function: u32, value: u32, reference: u32) -> bool {
+pub(super) const fn compare(function: u32, value: u64, reference: u64) -> bool {
     match function {
         1 => value < reference,
         2 => value <= reference,
