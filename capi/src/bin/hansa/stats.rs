@@ -1,14 +1,16 @@
 //! `hansa run --stats`: what the kernels of a program did on the software GPU.
 //!
-//! The driver of each process of the program writes a file when it ends; this command gathers them.
+//! The driver of each process of the program writes its counters when it ends; this command gathers them.
 
 use crate::arguments::RunOptions;
 use crate::text;
 use hansa_sim::stats::{Kernel, Report};
+use rustix::fs::{memfd_create, MemfdFlags};
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
 /// The driver's variable for the file.
@@ -16,12 +18,12 @@ const VARIABLE: &str = "HANSA_SIM_STATS";
 
 /// Runs a program to its end and shows what its kernels did.
 pub(crate) fn run(mut command: Command, options: &RunOptions) -> Result<ExitCode, String> {
-    let directory = Scratch::new()?;
-    command.env(VARIABLE, directory.0.join("%p.json"));
+    let gathered = Gathered::new()?;
+    command.env(VARIABLE, gathered.variable());
     let status = command
         .status()
         .map_err(|error| format!("cannot run {}: {error}", command.get_program().to_string_lossy()))?;
-    let reports = directory.reports()?;
+    let reports = gathered.reports()?;
     if let Some(file) = &options.stats_json {
         let json = serde_json::to_string_pretty(&reports).map_err(|error| error.to_string())?;
         fs::write(file, json).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -42,41 +44,33 @@ fn code(status: ExitStatus) -> ExitCode {
         .map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// A directory that goes away with this value.
-struct Scratch(PathBuf);
+/// A file without a name, which goes away with this process however it ends. The program's processes open it by the number
+/// of this one.
+struct Gathered(File);
 
-impl Scratch {
+impl Gathered {
     fn new() -> Result<Self, String> {
-        let path = std::env::temp_dir().join(format!("hansa-stats-{}", std::process::id()));
-        // Somebody else's directory of this name is not used.
-        match fs::create_dir(&path) {
-            Ok(()) => Ok(Self(path)),
-            Err(error) => Err(format!("{}: {error}", path.display())),
-        }
+        memfd_create("hansa-stats", MemfdFlags::CLOEXEC)
+            .map(|file| Self(file.into()))
+            .map_err(|error| format!("a file for counters of kernels: {error}"))
+    }
+
+    /// The driver's variable for it: every process adds a document.
+    fn variable(&self) -> String {
+        format!("+/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
     }
 
     /// What the processes wrote.
     fn reports(&self) -> Result<Vec<Report>, String> {
-        let read = |path: &Path| -> Result<Report, String> {
-            let json = fs::read_to_string(path).map_err(|error| error.to_string())?;
-            serde_json::from_str(&json).map_err(|error| error.to_string())
-        };
-        let mut files: Vec<PathBuf> = fs::read_dir(&self.0)
-            .map_err(|error| format!("{}: {error}", self.0.display()))?
-            .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-            .collect();
-        files.sort();
-        files
-            .iter()
-            .map(|file| read(file).map_err(|error| format!("{}: {error}", file.display())))
+        let wrong = |error: &dyn std::fmt::Display| format!("counters of kernels: {error}");
+        let mut json = Vec::new();
+        let mut file = &self.0;
+        file.rewind().map_err(|error| wrong(&error))?;
+        file.read_to_end(&mut json).map_err(|error| wrong(&error))?;
+        serde_json::Deserializer::from_slice(&json)
+            .into_iter()
+            .map(|report| report.map_err(|error| wrong(&error)))
             .collect()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans the directory of temporary files.
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -125,6 +119,25 @@ fn table(reports: &[Report]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn each_process_adds_its_report() {
+        let gathered = Gathered::new().unwrap();
+        let variable = gathered.variable();
+        let file = variable.strip_prefix('+').unwrap();
+        for _ in 0..2 {
+            let mut process = fs::OpenOptions::new().append(true).open(file).unwrap();
+            process.write_all(br#"{"kernels":[]}"#).unwrap();
+        }
+        assert_eq!(gathered.reports().unwrap().len(), 2);
+        let mut process = fs::OpenOptions::new().append(true).open(file).unwrap();
+        process.write_all(b"{").unwrap();
+        assert!(gathered
+            .reports()
+            .unwrap_err()
+            .starts_with("counters of kernels: EOF"));
+    }
 
     #[test]
     fn the_program_s_end_is_this_command_s() {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `HANSA_SIM_TRACE=FILE[,FILTER...]` | writes a line for each instruction of a wave ([`options`]) |
 //! | `HANSA_SIM_STATS=FILE` | writes counters of each kernel as JSON when the driver closes or the process ends |
+//! | `HANSA_SIM_STATS=+FILE` | writes them behind what is in the file |
 //!
 //! `%p` in the name of a file stands for the number of the process. A program that runs with more rights than its
 //! caller does not look at them. A dispatch that nobody asked about has no [`Watch`], and costs nothing.
@@ -21,10 +22,9 @@ use crate::isa::Target;
 use hansa_plugin_api::fork::Lock;
 use hansa_plugin_api::{HostRef, LogLevel, RStr};
 pub(crate) use name::kernel_name;
-use options::{Filter, Options};
+use options::{Filter, Options, Output};
 use parking_lot::Mutex;
 use record::Record;
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once, Weak};
 use trace::Trace;
@@ -36,7 +36,7 @@ static LIVE: Lock<Vec<Weak<Watcher>>> = Lock::new(Vec::new());
 #[derive(Debug)]
 pub(crate) struct Watcher {
     trace: Option<(Trace, Filter)>,
-    stats: Option<PathBuf>,
+    stats: Option<Output>,
     kernels: Mutex<Vec<Arc<Record>>>,
 }
 
@@ -140,15 +140,15 @@ impl Watcher {
         if let Some((trace, _)) = &self.trace {
             trace.flush();
         }
-        let Some(file) = &self.stats else {
+        let Some(output) = &self.stats else {
             return;
         };
         let report = report::of(&self.kernels.lock());
-        if let Err(error) = std::fs::write(file, report) {
+        if let Err(error) = output.write(&report) {
             // There may be no runtime any more to log it.
             eprintln!(
                 "hansa: cannot write counters of kernels to {}: {error}",
-                file.display()
+                output.file.display()
             );
         }
     }

@@ -9,6 +9,8 @@
 //! | `group=X:Y:Z` | this work-group |
 //! | `wave=N` | this wave of a work-group |
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 pub(super) const TRACE: &str = "HANSA_SIM_TRACE";
@@ -42,7 +44,36 @@ impl Filter {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) trace: Option<(PathBuf, Filter)>,
-    pub(super) stats: Option<PathBuf>,
+    pub(super) stats: Option<Output>,
+}
+
+/// Where counters go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Output {
+    pub(super) file: PathBuf,
+    /// Behind what is in the file; otherwise in its place.
+    append: bool,
+}
+
+impl Output {
+    fn of(text: &str) -> Self {
+        let behind = text.strip_prefix('+');
+        Self {
+            file: file(behind.unwrap_or(text)),
+            append: behind.is_some(),
+        }
+    }
+
+    /// Writes a document.
+    pub(super) fn write(&self, document: &str) -> std::io::Result<()> {
+        let mut how = OpenOptions::new();
+        if self.append {
+            how.append(true)
+        } else {
+            how.write(true).truncate(true)
+        };
+        how.create(true).open(&self.file)?.write_all(document.as_bytes())
+    }
 }
 
 impl Options {
@@ -68,7 +99,7 @@ impl Options {
                 None
             }
         });
-        let stats = stats.map(file);
+        let stats = stats.map(Output::of);
         (Self { trace, stats }, problems)
     }
 }
@@ -120,7 +151,12 @@ mod tests {
         assert!(problems.is_empty());
         let (file, filter) = options.trace.unwrap();
         assert_eq!(file, PathBuf::from("out.txt"));
-        assert_eq!(options.stats, Some(PathBuf::from("s.json")));
+        let json = |append| Output {
+            file: PathBuf::from("s.json"),
+            append,
+        };
+        assert_eq!(options.stats, Some(json(false)));
+        assert_eq!(Options::of(None, Some("+s.json")).0.stats, Some(json(true)));
         assert!(filter.has_kernel("block_sum") && !filter.has_kernel("scan"));
         assert!(filter.has_step(0x10, [1, 2, 3], 4) && filter.has_step(0x2c, [1, 2, 3], 4));
         assert!(!filter.has_step(0x30, [1, 2, 3], 4));
