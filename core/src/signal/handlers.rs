@@ -2,7 +2,8 @@
 //! (`hsa_amd_signal_async_handler`).
 //!
 //! The thread starts with the first handler. It keeps a list, looks at it when a watched signal changes, and
-//! sleeps otherwise. A handler that answers `true` stays.
+//! sleeps otherwise. A handler that answers `true` stays, and is called again as long as its condition holds; between two
+//! calls whoever shares the processor gets a turn, so that it can change the signal.
 
 use super::block::Block;
 use super::ipc_wait::Naps;
@@ -158,9 +159,11 @@ fn finish(handler: &Handler, others: &[Handler]) {
 fn serve(shared: &Shared) {
     let mut handlers: Vec<Handler> = Vec::new();
     let mut naps = Naps::new();
+    // What woke it may come again at once.
+    let mut fresh = false;
     while !shared.stopping.load(Ordering::Acquire) {
         handlers.append(&mut shared.incoming.lock());
-        let mut called = false;
+        let (mut called, mut stays) = (false, false);
         let mut index = 0;
         while index < handlers.len() {
             let Some(value) = satisfied(&handlers[index]) else {
@@ -172,6 +175,7 @@ fn serve(shared: &Shared) {
             let callback = &mut handlers[index].callback;
             let stay = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| callback(value)));
             if stay.unwrap_or(false) {
+                stays = true;
                 index += 1;
             } else {
                 let handler = handlers.swap_remove(index);
@@ -190,6 +194,12 @@ fn serve(shared: &Shared) {
         }
         if called {
             naps = Naps::new();
+            fresh = true;
+            if stays {
+                std::thread::yield_now();
+            }
+        } else if std::mem::take(&mut fresh) {
+            wait::spin_as_handler();
         } else {
             let watched = handlers
                 .iter()

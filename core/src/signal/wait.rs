@@ -78,6 +78,7 @@ pub(super) fn share() {
 pub(crate) fn after_fork() {
     MEMBARRIER.store(UNKNOWN, Ordering::Relaxed);
     GLOBAL_BARRIER.store(UNKNOWN, Ordering::Relaxed);
+    HANDLER_SLEEPERS.store(0, Ordering::Relaxed);
     hardware::after_fork();
 }
 
@@ -124,9 +125,10 @@ pub(super) fn wake_shared(word: &AtomicU32) {
 
 /// Counts wake-ups of waits on several signals.
 static GROUP_WAKES: AtomicU32 = AtomicU32::new(0);
-/// Whether the handler thread has something to look at, and its futex.
+/// Whether the handler thread has something to look at, its futex, and whether it sleeps.
 static HANDLER_WAKES: AtomicU32 = AtomicU32::new(0);
 static HANDLER_READY: AtomicBool = AtomicBool::new(false);
+static HANDLER_SLEEPERS: AtomicU32 = AtomicU32::new(0);
 
 /// Wakes who waits for a change of this signal. Called after the value was changed.
 #[inline]
@@ -158,10 +160,21 @@ pub(super) fn wake_waiters(block: &Block) {
     wake_all(&block.wakes);
 }
 
-/// Wakes the handler thread.
+/// Wakes the handler thread. While it is awake, this is no call of the system: it looks at [`HANDLER_READY`] after it has
+/// announced its sleep.
 pub(crate) fn wake_handlers() {
-    HANDLER_READY.store(true, Ordering::Release);
-    wake_all(&HANDLER_WAKES);
+    HANDLER_READY.store(true, Ordering::SeqCst);
+    if HANDLER_SLEEPERS.load(Ordering::SeqCst) != 0 {
+        wake_all(&HANDLER_WAKES);
+    }
+}
+
+/// Looks for a short while whether a signal of the handler thread changes, as every wait does before it sleeps. What
+/// hardware changes is not seen here.
+pub(super) fn spin_as_handler() {
+    if !hardware::is_served() && !hardware::is_polled() {
+        spin(Deadline(None), || HANDLER_READY.load(Ordering::Relaxed));
+    }
 }
 
 /// Wakes every wait on several signals, to look again.
@@ -178,18 +191,18 @@ pub(super) fn sleep_as_handler<'a>(
     let seen = HANDLER_WAKES.load(Ordering::Acquire);
     let shared = Seen::of(watched.clone().map(|(block, ..)| block));
     let _entry = hardware::enter_handlers(watched);
-    if HANDLER_READY.swap(false, Ordering::AcqRel) || done() {
-        return;
+    HANDLER_SLEEPERS.fetch_add(1, Ordering::SeqCst);
+    if !HANDLER_READY.swap(false, Ordering::SeqCst) && !done() {
+        let sure = barrier_everywhere();
+        if !done() {
+            if shared.is_empty() {
+                sleep(&HANDLER_WAKES, seen, (!sure).then_some(UNSURE_SLEEP));
+            } else {
+                shared.sleep(&HANDLER_WAKES, seen, naps, None);
+            }
+        }
     }
-    let sure = barrier_everywhere();
-    if done() {
-        return;
-    }
-    if shared.is_empty() {
-        sleep(&HANDLER_WAKES, seen, (!sure).then_some(UNSURE_SLEEP));
-    } else {
-        shared.sleep(&HANDLER_WAKES, seen, naps, None);
-    }
+    HANDLER_SLEEPERS.fetch_sub(1, Ordering::SeqCst);
 }
 
 /// Tells who changes the signal that the handler thread watches it. The caller holds the lock of the list.

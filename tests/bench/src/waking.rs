@@ -5,9 +5,8 @@ use crate::call;
 use crate::client::{good, Client, Result};
 use crate::report::{median_us, Row};
 use hansa_plugin_api::hsa::*;
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{channel, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 /// Wakes that are measured, and how long the sleeper is left alone before each, so that it sleeps.
@@ -21,22 +20,27 @@ fn now() -> u64 {
     u64::try_from(BEGIN.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The times from `wake` to what the sleeper answers, in microseconds. `sleep` sleeps in a thread of its own, once for
+/// The time from `wake` to what the sleeper answers, in microseconds. `sleep` sleeps in a thread of its own, once for
 /// each wake, and answers when it awoke.
 fn measure(sleep: impl Fn(u32) -> u64 + Send, wake: impl Fn(u32)) -> f64 {
     let (awake, awoken) = channel();
-    let mut times = Vec::new();
     std::thread::scope(|threads| {
         threads.spawn(move || (1..=WAKES).try_for_each(|turn| awake.send(sleep(turn))));
-        for turn in 1..=WAKES {
-            std::thread::sleep(ALONE);
-            let begun = now();
-            wake(turn);
-            if let Ok(woken) = awoken.recv() {
-                times.push(Duration::from_nanos(woken.saturating_sub(begun)));
-            }
+        wakes(wake, &awoken)
+    })
+}
+
+/// The time from `wake` to when somebody awoke, in microseconds.
+fn wakes(wake: impl Fn(u32), awoken: &Receiver<u64>) -> f64 {
+    let mut times = Vec::new();
+    for turn in 1..=WAKES {
+        std::thread::sleep(ALONE);
+        let begun = now();
+        wake(turn);
+        if let Ok(woken) = awoken.recv() {
+            times.push(Duration::from_nanos(woken.saturating_sub(begun)));
         }
-    });
+    }
     median_us(times)
 }
 
@@ -133,13 +137,20 @@ type Register = unsafe extern "C" fn(
     *mut c_void,
 ) -> hsa_status_t;
 
-/// When a handler was called last.
-static CALLED: AtomicU64 = AtomicU64::new(0);
+/// What a handler needs: the signal, to take the value away that it was called for, and who wants to know when.
+struct Called {
+    signal: hsa_signal_t,
+    store: unsafe extern "C" fn(hsa_signal_t, hsa_signal_value_t),
+    tell: Sender<u64>,
+}
 
-unsafe extern "C" fn called(_value: hsa_signal_value_t, _data: *mut c_void) -> bool {
-    // The value may still be there when it is looked at again.
-    let _ = CALLED.compare_exchange(0, now(), Ordering::Release, Ordering::Relaxed);
-    true
+unsafe extern "C" fn called(_value: hsa_signal_value_t, data: *mut c_void) -> bool {
+    let at = now();
+    // SAFETY: `handler` registered this function with a `Called` that is never freed, and with its live signal.
+    let called = unsafe { &*data.cast::<Called>() };
+    // SAFETY: as above.
+    unsafe { (called.store)(called.signal, 0) };
+    called.tell.send(at).is_ok()
 }
 
 fn handler(client: &Client) -> Result<f64> {
@@ -150,27 +161,14 @@ fn handler(client: &Client) -> Result<f64> {
         client,
         hsa_signal_create_fn(0, 0, std::ptr::null(), &raw mut signal)
     )?;
-    // SAFETY: a live signal, and a handler that is there as long as this program.
-    let status = unsafe { register(signal, hsa_signal_condition_t::NE, 0, called, null_mut()) };
-    good(status, "hsa_amd_signal_async_handler")?;
     let store = client.core.hsa_signal_store_screlease_fn;
-    let mut times = Vec::new();
-    for _ in 0..WAKES {
-        std::thread::sleep(ALONE);
-        CALLED.store(0, Ordering::Relaxed);
-        let begun = now();
-        // SAFETY: a live signal.
-        unsafe { store(signal, 1) };
-        while CALLED.load(Ordering::Acquire) == 0 {
-            std::thread::yield_now();
-        }
-        // SAFETY: as above.
-        unsafe { store(signal, 0) };
-        times.push(Duration::from_nanos(
-            CALLED.load(Ordering::Relaxed).saturating_sub(begun),
-        ));
-    }
-    Ok(median_us(times))
+    let (tell, told) = channel();
+    let data = std::ptr::from_mut(Box::leak(Box::new(Called { signal, store, tell })));
+    // SAFETY: a live signal, and a handler and its data that are there as long as this program.
+    let status = unsafe { register(signal, hsa_signal_condition_t::NE, 0, called, data.cast()) };
+    good(status, "hsa_amd_signal_async_handler")?;
+    // SAFETY: a live signal.
+    Ok(wakes(|turn| unsafe { store(signal, turn.into()) }, &told))
 }
 
 /// Where Debian has a library with a code object of 1.6 MB and 80 kernels.
