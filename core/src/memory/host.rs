@@ -1,7 +1,9 @@
 //! Host memory: pages that the runtime maps for system regions.
 
 use crate::error::{Error, Result};
-use rustix::mm::{madvise, mmap_anonymous, mprotect, munmap, Advice, MapFlags, MprotectFlags, ProtFlags};
+use rustix::mm::{
+    madvise, mmap_anonymous, mprotect, msync, munmap, Advice, MapFlags, MprotectFlags, MsyncFlags, ProtFlags,
+};
 
 /// Allocations of this size and more ask for huge pages when the configuration wants them, and have guard pages.
 const HUGE: usize = 2 << 20;
@@ -17,6 +19,14 @@ pub fn page_bytes() -> usize {
 pub fn whole_pages(bytes: usize) -> Option<usize> {
     let page = page_bytes();
     Some(bytes.checked_add(page - 1)? & !(page - 1))
+}
+
+/// Whether the process has something mapped at every page of a range, which begins with one; no page is touched, and the
+/// time depends on the number of mappings and not on that of pages (`msync(2)` without any of its work).
+#[must_use]
+pub fn is_mapped(address: usize, bytes: usize) -> bool {
+    // SAFETY: the call reads and writes nothing of the range.
+    unsafe { msync(pointer(address), bytes, MsyncFlags::ASYNC) }.is_ok()
 }
 
 /// How host memory is mapped.
@@ -132,6 +142,28 @@ mod tests {
             let inside = range.is_some_and(|(start, end)| (of(start)..of(end)).contains(&address));
             inside && line.contains(" rw")
         })
+    }
+
+    #[test]
+    fn one_page_that_is_missing_among_many_is_noticed_and_none_is_touched() {
+        let page = page_bytes();
+        let bytes = 1 << 36;
+        let pages = Pages::map(bytes, page, HostOptions::default()).unwrap();
+        let start = pages.address;
+        assert!(is_mapped(start, bytes) && is_mapped(start + bytes - page, page));
+        for hole in [start + bytes / 2, start, start + bytes - page] {
+            // SAFETY: a page of the range, which nothing uses.
+            unsafe { munmap(pointer(hole), page) }.unwrap();
+            assert!(!is_mapped(start, bytes) && !is_mapped(hole, page), "{hole:#x}");
+        }
+        assert!(is_mapped(start + page, bytes / 4));
+        let mut resident = vec![0_u8; bytes / 4 / page];
+        // SAFETY: a byte for each page of a part of the range that is mapped.
+        let asked = unsafe { libc::mincore(pointer(start + page), bytes / 4, resident.as_mut_ptr()) };
+        assert!(asked == 0 && resident.iter().all(|page| page & 1 == 0));
+        // SAFETY: nothing uses them.
+        unsafe { pages.unmap() };
+        assert!(!is_mapped(start, bytes));
     }
 
     #[test]

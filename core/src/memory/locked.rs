@@ -12,6 +12,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
+fn usize_of(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}
+
 /// Nodes by the index of their driver.
 type Nodes = BTreeMap<usize, Vec<u32>>;
 
@@ -20,7 +24,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for nothing, [`Error::OutOfResources`] when a driver cannot.
+    /// [`Error::InvalidArgument`] for nothing, [`Error::OutOfResources`] for memory that is not there, and when a driver
+    /// cannot.
     pub fn lock(&self, address: u64, bytes: u64, agents: &[usize], region: usize) -> Result<u64> {
         if address == 0 || bytes == 0 {
             return Err(Error::InvalidArgument("a range to lock is not empty"));
@@ -36,6 +41,12 @@ impl Runtime {
             return Ok(address);
         }
         let nodes = self.nodes_of(agents);
+        let start = address & !(page - 1);
+        // As the kernel does for a GPU; an agent that is the host needs nothing.
+        let there = || super::host::is_mapped(usize_of(start), usize_of(end - start));
+        if !nodes.is_empty() && !there() {
+            return Err(Error::OutOfResources("a part of the range is not mapped"));
+        }
         // One that is being unlocked for the last time does not come back.
         let more = |locks: u64| (locks != 0).then_some(locks + 1);
         if let Some(held) = self.locked_alike(address, bytes, &nodes) {
@@ -48,7 +59,6 @@ impl Runtime {
                 return Ok(held.base);
             }
         }
-        let start = address & !(page - 1);
         let (registrations, shown) = self.register_locked(start, end - start, &nodes)?;
         let allocation = Allocation {
             kind: AllocationKind::Locked,

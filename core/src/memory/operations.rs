@@ -81,7 +81,7 @@ impl Runtime {
                     node,
                     bank,
                     bytes: whole,
-                    alignment: place.granule.max(4096),
+                    alignment: place.granule,
                     address: 0,
                     flags: alloc_flags(place, flags),
                     reserved: 0,

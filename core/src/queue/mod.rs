@@ -268,7 +268,7 @@ impl Queue {
         let ring_bytes = packets as usize * PACKET_BYTES;
         let ring = Pages::map(
             crate::memory::host::whole_pages(ring_bytes).ok_or(Error::OutOfResources("memory for a ring"))?,
-            ring_bytes.max(4096),
+            ring_bytes,
             HostOptions::default(),
         )?;
         let mut undo = Undo::new(runtime, ring);

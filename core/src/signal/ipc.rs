@@ -18,14 +18,13 @@ use rustix::mm::{mmap_anonymous, MapFlags, ProtFlags};
 use std::collections::HashMap;
 use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use std::sync::LazyLock;
 
-/// Bytes of a signal's page.
-const PAGE: usize = 4096;
 /// Most shared signals of a process.
 const MOST: usize = 4096;
 
-/// The pages.
-static ARENA: Arena = Arena::new(PAGE, MOST);
+/// The pages, of the size that the system has.
+static ARENA: LazyLock<Arena> = LazyLock::new(|| Arena::new(page_bytes(), MOST));
 /// What this process knows of each page: 0 for none, otherwise [`USED`], [`LIVE`] and references.
 static KEPT: [AtomicU32; MOST] = [const { AtomicU32::new(0) }; MOST];
 /// The memory file of each page.
@@ -69,9 +68,6 @@ fn descriptor(index: usize) -> Option<BorrowedFd<'static>> {
 
 /// Takes a free page, whose state is then [`USED`].
 fn take() -> Result<usize> {
-    if page_bytes() != PAGE {
-        return Err(Error::NotSupported("shared signals on pages of another size"));
-    }
     if ARENA.committed_slots() == 0 {
         // Twice at once does no harm: it makes the same pages usable.
         ARENA.commit(MOST)?;
@@ -93,7 +89,7 @@ fn give_back(index: usize) {
     let place = std::ptr::with_exposed_provenance_mut(ARENA.address_of(index));
     let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
     // SAFETY: the page is the arena's and nobody's signal; what replaces it can be read like it.
-    let replaced = unsafe { mmap_anonymous(place, PAGE, ProtFlags::READ | ProtFlags::WRITE, flags) };
+    let replaced = unsafe { mmap_anonymous(place, page_bytes(), ProtFlags::READ | ProtFlags::WRITE, flags) };
     let file = FILES[index].swap(-1, Ordering::AcqRel);
     if file >= 0 {
         // SAFETY: the descriptor was the page's alone.
@@ -121,7 +117,7 @@ fn map(runtime: &Runtime, file: MemoryFile) -> Result<(usize, &'static Block)> {
 }
 
 fn show(runtime: &Runtime, address: usize) -> Result<()> {
-    let registrations = runtime.register_with_all(address as u64, PAGE as u64)?;
+    let registrations = runtime.register_with_all(address as u64, page_bytes() as u64)?;
     let mut shown = runtime.shown_signals.0.lock();
     shown.insert(address as u64, registrations);
     Ok(())
@@ -140,7 +136,7 @@ pub(crate) fn show_all(runtime: &Runtime) -> Result<()> {
 ///
 /// [`Error::OutOfResources`] when memory, descriptors or pages are at their end.
 pub fn create(runtime: &Runtime, initial: i64, flags: u32) -> Result<u64> {
-    let (index, block) = map(runtime, MemoryFile::new("hansa-signal", PAGE as u64)?)?;
+    let (index, block) = map(runtime, MemoryFile::new("hansa-signal", page_bytes() as u64)?)?;
     block.value.store(initial, Ordering::Relaxed);
     block.flags.store(flags | flag::IPC, Ordering::Relaxed);
     block.kind.store(KIND_USER, Ordering::Relaxed);
@@ -167,7 +163,7 @@ pub fn export(runtime: &Runtime, block: &Block) -> Result<[u32; 8]> {
             .ok_or(Error::OutOfResources("a file descriptor"))?;
         Ok(Export {
             address,
-            offer: Offer::signal(PAGE as u64),
+            offer: Offer::signal(page_bytes() as u64),
             descriptor: Some(descriptor),
         })
     })
@@ -185,7 +181,7 @@ pub fn attach(runtime: &Runtime, words: [u32; 8]) -> Result<u64> {
     let (_, descriptor) = ipc::ask(name)?;
     let file = descriptor
         .and_then(MemoryFile::of)
-        .filter(|file| file.bytes() == PAGE as u64)
+        .filter(|file| file.bytes() == page_bytes() as u64)
         .ok_or(Error::InvalidArgument("what the name stands for is no signal"))?;
     let (index, block) = map(runtime, file)?;
     if block.tag.load(Ordering::Acquire) != TAG {
@@ -233,4 +229,5 @@ fn withdraw(runtime: &Runtime, block: &Block) {
     }
 }
 
-const _: () = assert!(BLOCK_BYTES <= PAGE);
+// No system has smaller pages.
+const _: () = assert!(BLOCK_BYTES <= 4096);

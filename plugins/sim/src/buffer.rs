@@ -10,7 +10,7 @@
     reason = "addresses and sizes of this process fit its pointers"
 )]
 
-use crate::config::PAGE;
+use crate::config::page;
 use hansa_plugin_api::{Error, ErrorCode};
 use rustix::fs::{
     fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create, readlink, seek, MemfdFlags, SealFlags,
@@ -75,7 +75,7 @@ impl Buffer {
             ));
         }
         let bytes = seek(&file, SeekFrom::End(0)).map_err(|errno| no_buffer(&errno.to_string()))?;
-        if bytes == 0 || bytes % PAGE != 0 {
+        if bytes == 0 || bytes % page() != 0 {
             return Err(no_buffer(&format!("{bytes} bytes are not whole pages")));
         }
         Ok(Self { file, bytes })
@@ -96,7 +96,7 @@ impl Buffer {
 
     /// Writes its first bytes; pages of zeroes stay uncommitted.
     pub(crate) fn fill(&self, contents: &[u8]) -> Result<(), Error> {
-        let page = PAGE as usize;
+        let page = page() as usize;
         let zeroes = vec![0; page];
         let is_zero = |index: usize| {
             let bytes = &contents[index * page..contents.len().min((index + 1) * page)];
@@ -165,25 +165,25 @@ mod tests {
 
     #[test]
     fn a_descriptor_leads_to_the_same_memory() {
-        let buffer = Buffer::new(3 * PAGE).unwrap();
-        let mut contents = vec![0; 3 * PAGE as usize];
-        contents[2 * PAGE as usize + 5] = 9;
+        let buffer = Buffer::new(3 * page()).unwrap();
+        let mut contents = vec![0; 3 * page() as usize];
+        contents[2 * page() as usize + 5] = 9;
         buffer.fill(&contents).unwrap();
-        assert!(buffer.committed() <= PAGE.cast_signed());
+        assert!(buffer.committed() <= page().cast_signed());
         let descriptor = buffer.descriptor().unwrap();
         drop(buffer);
         let again = Buffer::of(descriptor.as_raw_fd()).unwrap();
-        assert_eq!(again.bytes(), 3 * PAGE);
-        let pages = Pages::of(&again, PAGE, 2 * PAGE).unwrap();
+        assert_eq!(again.bytes(), 3 * page());
+        let pages = Pages::of(&again, page(), 2 * page()).unwrap();
         // SAFETY: inside the pages.
-        let byte = unsafe { *ptr::with_exposed_provenance::<u8>((pages.address() + PAGE + 5) as usize) };
+        let byte = unsafe { *ptr::with_exposed_provenance::<u8>((pages.address() + page() + 5) as usize) };
         assert_eq!(byte, 9);
     }
 
     #[test]
     fn a_descriptor_of_anything_else_is_refused() {
         let open = memfd_create("open", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
-        ftruncate(&open, PAGE).unwrap();
+        ftruncate(&open, page()).unwrap();
         let disk = std::fs::File::open("/proc/self/exe").unwrap();
         let odd = Buffer::new(100).unwrap();
         for descriptor in [

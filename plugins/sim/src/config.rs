@@ -35,7 +35,9 @@ const KEYS: [&str; 9] = [
 ];
 
 /// Bytes of a page: memory sizes are multiples of it.
-pub(crate) const PAGE: u64 = 4096;
+pub(crate) fn page() -> u64 {
+    rustix::param::page_size() as u64
+}
 
 /// What the user chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -229,7 +231,7 @@ fn memory(value: &Value) -> Result<u64, ConfigError> {
     };
     bytes
         .filter(|bytes| (1 << 20..=1 << 40).contains(bytes))
-        .map(|bytes| bytes / PAGE * PAGE)
+        .map(|bytes| bytes / page() * page())
         .ok_or_else(|| refused("memory", value, accepted))
 }
 

@@ -3,7 +3,7 @@
 use crate::chip::{
     Chip, GROUP_APERTURE_HI, GROUP_BYTES, GWS_COUNT, MAX_PRIVATE_BYTES, PRIVATE_APERTURE_HI, SIMDS_PER_CU,
 };
-use crate::config::{Config, PAGE};
+use crate::config::{page, Config};
 use crate::copy::ENGINES;
 use hansa_plugin_api::{
     AgentCaps, Attribute, BankFlags, BankKind, CacheDescription, CacheFlags, DriverGroups, LinkDescription,
@@ -96,7 +96,7 @@ fn bank(config: &Config, chip: &Chip) -> MemoryBank {
         kind: BankKind::LOCAL,
         flags: BankFlags::HOST_VISIBLE | BankFlags::EXECUTABLE,
         bytes: config.memory,
-        granule: PAGE,
+        granule: page(),
         recommended_granule: 2 << 20,
         width_bits: chip.memory_bits,
         max_clock_mhz: chip.memory_mhz,

@@ -7,7 +7,7 @@
 //! until everybody has let go of it.
 
 use crate::buffer::Buffer;
-use crate::config::PAGE;
+use crate::config::page;
 use crate::device::Device;
 use crate::exec::guard::OWN;
 use crate::exec::Access;
@@ -87,13 +87,13 @@ impl Memory {
                 "Allocation of addresses or pages alone, or of shared memory",
             ));
         }
-        if request.bytes == 0 || request.bytes > u64::MAX - PAGE {
+        if request.bytes == 0 || request.bytes > u64::MAX - page() {
             let message = format!("An allocation of {} bytes is not possible", request.bytes);
             return Err(Error::new(ErrorCode::INVALID_ARGUMENT, message));
         }
-        let bytes = request.bytes.next_multiple_of(PAGE);
+        let bytes = request.bytes.next_multiple_of(page());
         self.take(node, bytes)?;
-        let pages = Pages::reserve(request.address, bytes, request.alignment.max(PAGE))
+        let pages = Pages::reserve(request.address, bytes, request.alignment.max(page()))
             .inspect_err(|_| self.table.lock().left[node] += bytes)?;
         let range = Range {
             start: pages.address(),
@@ -228,12 +228,12 @@ impl Memory {
         let left = buffer
             .bytes()
             .checked_sub(offset)
-            .filter(|_| offset.is_multiple_of(PAGE));
+            .filter(|_| offset.is_multiple_of(page()));
         let bytes = match request.bytes {
             0 => left,
             bytes => left
                 .filter(|&left| bytes <= left)
-                .and_then(|_| bytes.checked_next_multiple_of(PAGE)),
+                .and_then(|_| bytes.checked_next_multiple_of(page())),
         };
         let Some(bytes) = bytes.filter(|&bytes| bytes != 0) else {
             let message = format!(

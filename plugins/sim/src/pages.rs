@@ -94,7 +94,7 @@ impl Pages {
         } else {
             alignment
         };
-        if alignment <= crate::config::PAGE {
+        if alignment <= crate::config::page() {
             return Self::map(0, bytes);
         }
         let too_much = || {

@@ -11,7 +11,7 @@
 /* Loads `size` bytes that end where the readable memory ends, so that reading behind them is a crash. */
 static hsa_status_t load_bytes(const void *bytes, size_t size)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size + page - 1) / page * page;
+    size_t page = PAGE, room = (size + page - 1) / page * page;
     char *memory = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     NEED(memory != MAP_FAILED);
     NEED(mprotect(memory + room, page, PROT_NONE) == 0);
@@ -293,7 +293,7 @@ static void memory_runs_out(const void *data)
     start();
     size_t size = 0, taken = 0;
     NEED_OK(hsa_amd_memory_pool_get_info(gpu->coarse, HSA_AMD_MEMORY_POOL_INFO_SIZE, &size));
-    size_t piece = size / 4 / 4096 * 4096;
+    size_t piece = size / 4 / PAGE * PAGE;
     void *pieces[8];
     hsa_status_t status = HSA_STATUS_SUCCESS;
     while (taken < 8 && status == HSA_STATUS_SUCCESS) {
@@ -346,7 +346,7 @@ static void copies_and_fills(const void *data)
     CHECK_STATUS(hsa_amd_memory_fill((char *)memory + 1, 1, 1), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_memory_fill((char *)memory + 2, 1, 1), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_memory_fill(host, 1, 1), HSA_STATUS_ERROR_INVALID_ALLOCATION);
-    CHECK_STATUS(hsa_amd_memory_fill(memory, 1, 2048), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+    CHECK_STATUS(hsa_amd_memory_fill(memory, 1, PAGE / 2), HSA_STATUS_ERROR_INVALID_ALLOCATION);
     CHECK_STATUS(hsa_amd_memory_fill(memory, 1, SIZE_MAX / 2), HSA_STATUS_ERROR_INVALID_ALLOCATION);
     hsa_signal_t done = new_signal(1), no_signal = { 0 };
     hsa_agent_t no_agent = { 7 }; /* newer headers let 0 mean that the runtime finds out by itself */

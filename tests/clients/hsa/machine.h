@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#define PAGE ((size_t)sysconf(_SC_PAGESIZE)) /* the system's, 4096 bytes or more */
 
 enum { MAX_AGENTS = 16, MAX_POOLS = 16 };
 

@@ -3,6 +3,7 @@
 #include "advance.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 
 static struct worker worker;
 
@@ -290,6 +291,47 @@ static void locked_memory(void)
     free(memory);
 }
 
+/* Memory that is not there cannot be locked, however little of it is missing, and none of it is touched to find out. */
+static void locked_holes(void)
+{
+    size_t page = PAGE, bytes = 4096 * page;
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *seen = NULL;
+    NEED(memory != MAP_FAILED);
+    CHECK_OK(hsa_amd_memory_lock(memory, bytes, &gpu->handle, 1, (void **)&seen));
+    CHECK_OK(hsa_amd_memory_unlock(memory));
+    char *hole = memory + bytes / 2;
+    NEED(munmap(hole, page) == 0);
+    for (unsigned to_pool = 0; to_pool < 2; to_pool++) {
+#define LOCK(address, size)                                                                                                    \
+    (to_pool ? hsa_amd_memory_lock_to_pool(address, size, &gpu->handle, 1, cpu->fine, 0, (void **)&seen)                       \
+             : hsa_amd_memory_lock(address, size, &gpu->handle, 1, (void **)&seen))
+#define REFUSED(address, size) CHECK_STATUS(LOCK(address, size), HSA_STATUS_ERROR_OUT_OF_RESOURCES)
+        REFUSED(memory, bytes);
+        REFUSED(hole, page);
+        REFUSED(hole, 1);
+        REFUSED(hole + page - 1, 1);
+        REFUSED(hole - 1, 2);
+        REFUSED(hole + page - 1, 2);
+        REFUSED(memory + 5, SIZE_MAX - 5);
+        REFUSED(memory + 5, SIZE_MAX - (uintptr_t)memory);
+        REFUSED((void *)(UINTPTR_MAX - page + 1), page - 1);
+        REFUSED((void *)(UINTPTR_MAX - 5), 4);
+        for (unsigned side = 0; side < 2; side++) {
+            char *good = side ? hole + page : memory;
+            size_t size = side ? bytes / 2 - page : bytes / 2;
+            CHECK_OK(LOCK(good, size));
+            CHECK_OK(hsa_amd_memory_unlock(good));
+        }
+    }
+    unsigned char *resident = malloc(bytes / 2 / page);
+    NEED(resident != NULL && mincore(memory, bytes / 2, resident) == 0);
+    for (size_t i = 0; i < bytes / 2 / page; i++)
+        NEED((resident[i] & 1) == 0);
+    free(resident);
+    munmap(memory, bytes / 2);
+    munmap(hole + page, bytes / 2 - page);
+}
+
 /* ---- what an address is ---- */
 
 static hsa_amd_pointer_info_t info_of(const void *pointer)
@@ -552,7 +594,7 @@ int main(int argc, char **argv)
 #define TEST(f) { #f, f }
         TEST(regions), TEST(kernels_use_every_pool), TEST(region_memory_in_a_kernel), TEST(host_uses_gpu_memory),
         TEST(copies_of_every_size), TEST(blocking_copies), TEST(copies_depend), TEST(copy_times), TEST(rectangles),
-        TEST(fills), TEST(locked_memory), TEST(pointer_infos), TEST(deallocation_callbacks), TEST(threads_allocate),
+        TEST(fills), TEST(locked_memory), TEST(locked_holes), TEST(pointer_infos), TEST(deallocation_callbacks), TEST(threads_allocate),
 #undef TEST
     };
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {

@@ -5,7 +5,7 @@
 
 static struct worker worker;
 
-enum { WORDS = 1 << 14, BYTES = WORDS * 4, PAGE = 4096 };
+enum { WORDS = 1 << 16, BYTES = WORDS * 4 };
 
 static uint32_t *fresh(size_t size)
 {

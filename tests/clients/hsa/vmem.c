@@ -95,25 +95,25 @@ static hsa_amd_pointer_info_t info_of(const void *pointer)
 
 static void reservations(void)
 {
-    char *first = (char *)reserve(16 * 4096), *second = NULL;
+    char *first = (char *)reserve(16 * PAGE), *second = NULL;
     hsa_amd_pointer_info_t info = info_of(first + 5000);
-    CHECK(info.type == HSA_EXT_POINTER_TYPE_RESERVED_ADDR && info.agentBaseAddress == first && info.sizeInBytes == 16 * 4096,
+    CHECK(info.type == HSA_EXT_POINTER_TYPE_RESERVED_ADDR && info.agentBaseAddress == first && info.sizeInBytes == 16 * PAGE,
           "type %d, %zu bytes at %p", info.type, info.sizeInBytes, info.agentBaseAddress);
     CHECK(!host_reads((uint32_t *)first), "the host reads what is only reserved");
     /* A wish that cannot be met is no error. */
-    NEED_OK(hsa_amd_vmem_address_reserve((void **)&second, 4096, (uint64_t)(uintptr_t)first, 0));
+    NEED_OK(hsa_amd_vmem_address_reserve((void **)&second, PAGE, (uint64_t)(uintptr_t)first, 0));
     CHECK(second != first, "the same addresses twice");
-    CHECK_OK(hsa_amd_vmem_address_free(second, 4096));
+    CHECK_OK(hsa_amd_vmem_address_free(second, PAGE));
     uint64_t wish = UINT64_C(0x234500000000);
     NEED_OK(hsa_amd_vmem_address_reserve((void **)&second, 1 << 20, wish, HSA_AMD_VMEM_ADDRESS_NO_REGISTER));
     CHECK((uint64_t)(uintptr_t)second == wish, "%p", (void *)second);
     CHECK_OK(hsa_amd_vmem_address_free(second, 1 << 20));
-    for (uint64_t alignment = 4096; alignment <= UINT64_C(1) << 34; alignment <<= 3) {
-        NEED_OK(hsa_amd_vmem_address_reserve_align((void **)&second, 4096, 0, alignment, 0));
+    for (uint64_t alignment = PAGE; alignment <= UINT64_C(1) << 34; alignment <<= 3) {
+        NEED_OK(hsa_amd_vmem_address_reserve_align((void **)&second, PAGE, 0, alignment, 0));
         CHECK((uintptr_t)second % alignment == 0, "%p is not aligned to %#lx", (void *)second, (unsigned long)alignment);
-        CHECK_OK(hsa_amd_vmem_address_free(second, 4096));
+        CHECK_OK(hsa_amd_vmem_address_free(second, PAGE));
     }
-    CHECK_OK(hsa_amd_vmem_address_free(first, 16 * 4096));
+    CHECK_OK(hsa_amd_vmem_address_free(first, 16 * PAGE));
     CHECK(info_of(first).type == HSA_EXT_POINTER_TYPE_UNKNOWN, "type %d of what was given back", info_of(first).type);
     /* Far more addresses than there is memory. */
     NEED_OK(hsa_amd_vmem_address_reserve((void **)&first, (size_t)1 << 42, 0, 0));
@@ -299,21 +299,21 @@ static void no_fabric(void)
 static void wrong_reservations(void)
 {
     void *address = NULL;
-    CHECK_STATUS(hsa_amd_vmem_address_reserve(NULL, 4096, 0, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_vmem_address_reserve(NULL, PAGE, 0, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_address_reserve(&address, 0, 0, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_address_reserve(&address, 4097, 0, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(hsa_amd_vmem_address_reserve(&address, 4096, 0, 8), HSA_STATUS_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(hsa_amd_vmem_address_reserve_align(&address, 4096, 0, 12288, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_vmem_address_reserve(&address, PAGE, 0, 8), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_vmem_address_reserve_align(&address, PAGE, 0, 3 * PAGE, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_address_reserve(&address, (size_t)1 << 62, 0, 0), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
     CHECK(address == NULL, "%p was written", address);
-    address = reserve(8192);
-    CHECK_STATUS(hsa_amd_vmem_address_free(address, 4096), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    address = reserve(2 * PAGE);
+    CHECK_STATUS(hsa_amd_vmem_address_free(address, PAGE), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_address_free(address, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(hsa_amd_vmem_address_free((char *)address + 4096, 4096), HSA_STATUS_ERROR_INVALID_ALLOCATION);
-    CHECK_STATUS(hsa_amd_vmem_address_free(&address, 4096), HSA_STATUS_ERROR_INVALID_ALLOCATION);
-    CHECK_STATUS(hsa_amd_vmem_address_free(NULL, 4096), HSA_STATUS_ERROR_INVALID_ALLOCATION);
-    CHECK_OK(hsa_amd_vmem_address_free(address, 8192));
-    CHECK_STATUS(hsa_amd_vmem_address_free(address, 8192), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+    CHECK_STATUS(hsa_amd_vmem_address_free((char *)address + PAGE, PAGE), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+    CHECK_STATUS(hsa_amd_vmem_address_free(&address, PAGE), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+    CHECK_STATUS(hsa_amd_vmem_address_free(NULL, PAGE), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+    CHECK_OK(hsa_amd_vmem_address_free(address, 2 * PAGE));
+    CHECK_STATUS(hsa_amd_vmem_address_free(address, 2 * PAGE), HSA_STATUS_ERROR_INVALID_ALLOCATION);
 }
 
 static void wrong_memory(void)
@@ -357,11 +357,11 @@ static void wrong_mappings(void)
     char *base = (char *)reserve(3 * BYTES);
     CHECK_STATUS(hsa_amd_vmem_map(NULL, BYTES, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_map(base, 0, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(hsa_amd_vmem_map(base, BYTES + 4096, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(hsa_amd_vmem_map(base, BYTES, 4096, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_vmem_map(base, BYTES + PAGE, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_vmem_map(base, BYTES, PAGE, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_map(base, BYTES, 0, handle, 1), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_map(base, BYTES, 0, none, 0), HSA_STATUS_ERROR_INVALID_ALLOCATION);
-    CHECK_STATUS(hsa_amd_vmem_map(base + 2 * BYTES + 4096, BYTES, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_amd_vmem_map(base + 2 * BYTES + PAGE, BYTES, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_map(base + 100, BYTES, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_vmem_map(&handle, BYTES, 0, handle, 0), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(access_of(base, BYTES, RW, RW), HSA_STATUS_ERROR_INVALID_ALLOCATION);

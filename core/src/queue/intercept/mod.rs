@@ -137,7 +137,7 @@ fn wrap(runtime: &Arc<Runtime>, inner: &Arc<Queue>, options: &QueueOptions) -> R
     let bytes = packets as usize * PACKET_BYTES;
     let ring = Pages::map(
         whole_pages(bytes).ok_or(Error::OutOfResources("memory for a ring"))?,
-        bytes.max(4096),
+        bytes,
         HostOptions::default(),
     )?;
     let mut undo = Undo::new(runtime, ring);
