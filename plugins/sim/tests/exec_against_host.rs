@@ -4,10 +4,13 @@
 mod against_host;
 mod exec_support;
 
-use against_host::{check, host_library, Case, LINE};
+use against_host::{check, host_library, Case, Shape};
 use exec_support::Build;
 use hansa_sim::exec::Level;
 use hansa_sim::isa::Target;
+
+/// Work-items in a line, the last group not full.
+const LINE: Shape = ([2000, 1, 1], [256, 1, 1]);
 
 const INTEGERS: &[Case<'_>] = &[
     ("add", "uint", "uint", "return a + b * c;"),

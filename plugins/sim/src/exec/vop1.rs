@@ -12,16 +12,6 @@ fn sixteenths(value: u32) -> f32 {
     ((value << 28) as i32 >> 28) as f32 * 0.0625
 }
 
-/// A number as arithmetic passes it on: a signaling NaN becomes a quiet one.
-#[inline(always)]
-fn quiet(value: f32) -> f32 {
-    if value.is_nan() {
-        f32::from_bits(value.to_bits() | 0x40_0000)
-    } else {
-        value
-    }
-}
-
 /// Position of the highest one bit from the top, all ones if there is none.
 #[inline(always)]
 pub(crate) fn first_high(value: u32) -> u32 {
@@ -89,7 +79,9 @@ pub(crate) static TABLE: &[Entry] = &[
     lane!("v_cvt_u32_f32", WARM, |_, a: f32| -> u32 { a as u32 }),
     lane!("v_cvt_i32_f32", WARM, |_, a: f32| -> i32 { a as i32 }),
     lane!("v_cvt_f16_f32", WARM, |m, a: f32| -> Half { Half::nearest(a) }, rounded { Half::rounded(a, m.round64(), m.fp16_overflow()) }),
-    lane!("v_cvt_f32_f16", WARM, |_, a: Half| -> f32 { quiet(a.wide()) }),
+    lane!("v_cvt_f32_f16", WARM, |_, a: Half| -> f32 {
+        fp::quiet32(a.wide())
+    }),
     lane!("v_cvt_rpi_i32_f32", COLD, |_, a: f32| -> i32 {
         (f64::from(a) + 0.5).floor() as i32
     }),
@@ -107,16 +99,20 @@ pub(crate) static TABLE: &[Entry] = &[
     lane!("v_cvt_f32_ubyte3", COLD, |_, a: u32| -> f32 { (a >> 24) as f32 }),
     lane!("v_cvt_u32_f64", COLD, |_, a: f64| -> u32 { fp::to_u32(a) }),
     lane!("v_cvt_f64_u32", COLD, |_, a: u32| -> f64 { f64::from(a) }),
-    lane!("v_trunc_f64", COLD, |_, a: f64| -> f64 { a.trunc() }),
-    lane!("v_ceil_f64", COLD, |_, a: f64| -> f64 { a.ceil() }),
-    lane!("v_rndne_f64", COLD, |_, a: f64| -> f64 { a.round_ties_even() }),
-    lane!("v_floor_f64", COLD, |_, a: f64| -> f64 { a.floor() }),
+    lane!("v_trunc_f64", COLD, |_, a: f64| -> f64 { fp::quiet64(a.trunc()) }),
+    lane!("v_ceil_f64", COLD, |_, a: f64| -> f64 { fp::quiet64(a.ceil()) }),
+    lane!("v_rndne_f64", COLD, |_, a: f64| -> f64 {
+        fp::quiet64(a.round_ties_even())
+    }),
+    lane!("v_floor_f64", COLD, |_, a: f64| -> f64 { fp::quiet64(a.floor()) }),
     lane!("v_fract_f64", COLD, |_, a: f64| -> f64 { fp::fract64(a) }),
     lane!("v_fract_f32", COLD, |_, a: f32| -> f32 { fp::fract32(a) }),
-    lane!("v_trunc_f32", COLD, |_, a: f32| -> f32 { a.trunc() }),
-    lane!("v_ceil_f32", COLD, |_, a: f32| -> f32 { a.ceil() }),
-    lane!("v_rndne_f32", COLD, |_, a: f32| -> f32 { a.round_ties_even() }),
-    lane!("v_floor_f32", COLD, |_, a: f32| -> f32 { a.floor() }),
+    lane!("v_trunc_f32", COLD, |_, a: f32| -> f32 { fp::quiet32(a.trunc()) }),
+    lane!("v_ceil_f32", COLD, |_, a: f32| -> f32 { fp::quiet32(a.ceil()) }),
+    lane!("v_rndne_f32", COLD, |_, a: f32| -> f32 {
+        fp::quiet32(a.round_ties_even())
+    }),
+    lane!("v_floor_f32", COLD, |_, a: f32| -> f32 { fp::quiet32(a.floor()) }),
     lane!("v_exp_f32", COLD, |_, a: f32| -> f32 { trans::exp2(a) }),
     lane!("v_exp_legacy_f32", COLD, |_, a: f32| -> f32 { trans::exp2(a) }),
     lane!("v_log_f32", COLD, |_, a: f32| -> f32 { trans::log2(a) }),

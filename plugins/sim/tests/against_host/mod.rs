@@ -231,9 +231,6 @@ fn equal(ty: &str, a: u64, b: u64) -> bool {
 /// The shape of a launch: a grid, and its work-groups.
 pub type Shape = ([u32; 3], [u16; 3]);
 
-/// The usual shape.
-pub const LINE: Shape = ([2000, 1, 1], [256, 1, 1]);
-
 /// Runs every case on both sides, each in its shape.
 pub fn check(
     cases: &[Case<'_>],
