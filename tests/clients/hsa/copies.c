@@ -1,12 +1,13 @@
 /* Copy engines under load: many threads, batches with many entries, every engine, with engines and without (HSA_ENABLE_SDMA=0).
- * No completion is lost and every byte arrives. Compiled against our own headers. Use: copies KERNELS. */
+ * No completion is lost and every byte arrives. Compiled against our own headers. Use: copies KERNELS, or copies KERNELS
+ * SECONDS for a load that lasts so long and nothing else. */
 #include "isolate.h"
 #include "machine.h"
 
 #include <pthread.h>
 
 enum { THREADS = 8, SLOTS = 4, BYTES = 1 << 16 };
-static const double LOAD_SECONDS = 3;
+static double load_seconds = 3;
 
 static void start(const char *sdma)
 {
@@ -29,7 +30,7 @@ static void *copy_for_a_while(void *data)
         back[i] = new_signal(1);
     }
     unsigned wrong = 0, late = 0;
-    for (double end = seconds() + LOAD_SECONDS; seconds() < end;) {
+    for (double end = seconds() + load_seconds; seconds() < end;) {
         for (int i = 0; i < SLOTS; i++) {
             memset(from + i * BYTES, (int)seed++, BYTES);
             hsa_signal_store_relaxed(out[i], 1);
@@ -127,6 +128,10 @@ static void engines(const void *sdma)
     start(sdma);
     uint32_t mask = 0;
     CHECK_OK(hsa_amd_memory_copy_engine_status(cpu->handle, gpu->handle, &mask));
+    uint32_t own = 0;
+    CHECK_OK(hsa_agent_get_info(gpu->handle, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_NUM_SDMA_ENG, &own));
+    CHECK(mask == (1u << own) - 1, "%u engines and the mask %#x", own, mask);
+    printf("%u engines\n", own);
     uint8_t *to = shared_alloc(4096), *vram = pool_alloc(gpu->coarse, 4096);
     for (unsigned engine = 0; engine < 16; engine++) {
         hsa_signal_t done = new_signal(1);
@@ -142,8 +147,13 @@ static void engines(const void *sdma)
 
 int main(int argc, char **argv)
 {
-    NEED(argc == 2);
-    (void)argv;
+    NEED(argc == 2 || argc == 3);
+    if (argc == 3) {
+        load_seconds = atof(argv[2]);
+        NEED(load_seconds > 0);
+        many_threads(NULL);
+        return check_summary();
+    }
     static const char *const settings[] = { NULL, "0", "1" };
     static const char *const names[] = { "", " HSA_ENABLE_SDMA=0", " HSA_ENABLE_SDMA=1" };
     for (int i = 0; i < 3; i++) {

@@ -138,6 +138,16 @@ static void give_back(void)
     hsa_shut_down();
 }
 
+static void give_back_object(void *object)
+{
+    (void)object;
+    give_back();
+}
+
+/* What a compiler of C++ makes of an object with a destructor: `static Object object;`. */
+extern int __cxa_atexit(void (*destroy)(void *), void *object, void *library);
+extern void *__dso_handle;
+
 static void only_shut_down(void) { hsa_shut_down(); }
 
 __attribute__((destructor)) static void at_the_very_end(void)
@@ -146,9 +156,9 @@ __attribute__((destructor)) static void at_the_very_end(void)
         give_back();
 }
 
-enum { PLAIN, ATEXIT_BEFORE, ATEXIT_AFTER, ATEXIT_SHUT_DOWN, DESTRUCTOR, QUICK, AT_QUICK, FROM_THREAD, FROM_HANDLER, THREAD_ENDS, ENDINGS };
+enum { PLAIN, ATEXIT_BEFORE, ATEXIT_AFTER, ATEXIT_SHUT_DOWN, DESTRUCTOR, OBJECT_BEFORE, OBJECT_AFTER, QUICK, AT_QUICK, FROM_THREAD, FROM_HANDLER, THREAD_ENDS, ENDINGS };
 static const char *const endings[ENDINGS] = { "exit", "an atexit handler from before hsa_init", "an atexit handler", "an atexit handler that only shuts down",
-                                              "a static destructor", "_exit", "an at_quick_exit handler", "exit in another thread",
+                                              "a static destructor", "an object of C++ from before hsa_init", "an object of C++", "_exit", "an at_quick_exit handler", "exit in another thread",
                                               "exit in a handler of the runtime", "the main thread ends before the process" };
 
 static void *exit_here(void *data)
@@ -175,10 +185,15 @@ static void end_in(int ending, int activity)
     alarm(LIMIT_SECONDS);
     if (ending == ATEXIT_BEFORE)
         atexit(give_back);
+    if (ending == OBJECT_BEFORE)
+        __cxa_atexit(give_back_object, NULL, __dso_handle);
     be_busy_with(activity);
     switch (ending) {
     case ATEXIT_AFTER:
         atexit(give_back);
+        break;
+    case OBJECT_AFTER:
+        __cxa_atexit(give_back_object, NULL, __dso_handle);
         break;
     case ATEXIT_SHUT_DOWN:
         atexit(only_shut_down);

@@ -297,8 +297,6 @@ static void locked_holes(void)
     size_t page = PAGE, bytes = 4096 * page;
     char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *seen = NULL;
     NEED(memory != MAP_FAILED);
-    CHECK_OK(hsa_amd_memory_lock(memory, bytes, &gpu->handle, 1, (void **)&seen));
-    CHECK_OK(hsa_amd_memory_unlock(memory));
     char *hole = memory + bytes / 2;
     NEED(munmap(hole, page) == 0);
     for (unsigned to_pool = 0; to_pool < 2; to_pool++) {
@@ -316,18 +314,19 @@ static void locked_holes(void)
         REFUSED(memory + 5, SIZE_MAX - (uintptr_t)memory);
         REFUSED((void *)(UINTPTR_MAX - page + 1), page - 1);
         REFUSED((void *)(UINTPTR_MAX - 5), 4);
-        for (unsigned side = 0; side < 2; side++) {
-            char *good = side ? hole + page : memory;
-            size_t size = side ? bytes / 2 - page : bytes / 2;
-            CHECK_OK(LOCK(good, size));
-            CHECK_OK(hsa_amd_memory_unlock(good));
-        }
     }
     unsigned char *resident = malloc(bytes / 2 / page);
     NEED(resident != NULL && mincore(memory, bytes / 2, resident) == 0);
     for (size_t i = 0; i < bytes / 2 / page; i++)
         NEED((resident[i] & 1) == 0);
     free(resident);
+    for (unsigned to_pool = 0; to_pool < 2; to_pool++)
+        for (unsigned side = 0; side < 2; side++) {
+            char *good = side ? hole + page : memory;
+            size_t size = side ? bytes / 2 - page : bytes / 2;
+            CHECK_OK(LOCK(good, size));
+            CHECK_OK(hsa_amd_memory_unlock(good));
+        }
     munmap(memory, bytes / 2);
     munmap(hole + page, bytes / 2 - page);
 }

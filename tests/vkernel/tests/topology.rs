@@ -67,6 +67,21 @@ fn t04_three_generations_in_one_machine() {
     };
     assert_eq!(weights(NodeRef::own(0), NodeRef::host(0)), [20]);
     assert_eq!(weights(NodeRef::host(0), NodeRef::own(2)), [20]);
+    for (from, to) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
+        assert_eq!(weights(NodeRef::own(from), NodeRef::own(to)), [40]);
+    }
+    // A link and its way back have engines of their own.
+    let engines = |from, to| {
+        let link = d
+            .links
+            .iter()
+            .find(|l| l.from == NodeRef::own(from) && l.to == NodeRef::own(to));
+        link.unwrap().engine_mask
+    };
+    assert_eq!((engines(0, 1), engines(1, 0)), (0, 3));
+    assert_eq!((engines(1, 2), engines(2, 1)), (0, 3));
+    let topology = Topology::read(rig.system.as_ref(), Path::new(topology::ROOT)).unwrap();
+    assert_eq!(topology.node(0).unwrap().properties.get("cpu_cores_count"), 24);
     rig.assert_no_complaints();
 }
 
