@@ -33,8 +33,8 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("The target directory's path is UTF-8")
 }
 
-/// The directory with the code objects: `TARGET/LEVEL/NAME.co`, with the levels `O0`, `O3`, and `V2`, `V3`, `V5` for
-/// the versions of the code object. Compiled once per process, and only what is older than its source.
+/// The directory with the code objects: `TARGET/LEVEL/NAME.co`, with the levels `O0`, `O1`, `O3`, and `V2`, `V3`, `V5`
+/// for the versions of the code object. Compiled once per process, and only what is older than its source.
 ///
 /// # Panics
 ///
@@ -46,8 +46,9 @@ pub fn code_objects() -> &'static Path {
         for target in TARGETS {
             let of = dir.join(target);
             let out = |level: &str| of.join(level);
-            build(&[text(&out("O0")), target, "-O0"], None);
-            build(&[text(&out("O3")), target, "-O3"], None);
+            for level in ["O0", "O1", "O3"] {
+                build(&[text(&out(level)), target, &format!("-{level}")], None);
+            }
             // Versions 2 and 3 cannot say that a feature of the chip does not matter, so they name the agents' settings.
             // Version 2 is older than the chips with error correction, and has no word for it.
             let correction = if target == "gfx900" { "" } else { ":sramecc+" };

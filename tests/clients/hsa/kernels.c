@@ -1,6 +1,6 @@
-/* Runs every kernel of tests/kernels, without optimisation and with it, and compares all of its memory with what the
- * same source computed on the host. Without optimisation the buffers lie in host memory, with it in the memory of the
- * GPU. Use: kernels KERNELS [CASE...]; linked with host_kernels.o. */
+/* Runs every kernel of tests/kernels, without optimisation, with some and with all, and compares all of its memory with
+ * what the same source computed on the host. Without optimisation the buffers lie in host memory, with all of it in the
+ * memory of the GPU, with some in the one or the other. Use: kernels KERNELS [CASE...]; linked with host_kernels.o. */
 #include "machine.h"
 
 #include "cases.h"
@@ -398,6 +398,7 @@ int main(int argc, char **argv)
             if (!wanted(test, argc, argv))
                 continue;
             run_case(argv[1], test, "O0", false);
+            run_case(argv[1], test, "O1", i % 2 == 0);
             run_case(argv[1], test, "O3", true);
             /* The other versions of the code object, for the kernels that were built for them. */
             if (test->versions) {
