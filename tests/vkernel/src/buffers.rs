@@ -38,7 +38,9 @@ pub enum Backing {
     },
     /// Memory of the process.
     User(u64),
-    /// Nothing that a device reads (doorbells, registers).
+    /// The process's doorbells on a GPU: the kernel's own view of the page.
+    Doorbells(u64),
+    /// Nothing that a device reads (registers).
     Nothing,
 }
 
@@ -49,6 +51,7 @@ impl Backing {
         match self {
             Self::File { view, .. } | Self::Foreign { view, .. } => Some(view.address),
             Self::Part { of, offset } => Some(of.view()? + offset),
+            Self::Doorbells(view) => Some(*view),
             Self::User(_) | Self::Nothing => None,
         }
     }
@@ -63,7 +66,7 @@ impl Backing {
             Self::File { gpu, offset, .. } => kernel.renders[*gpu].lock().put(address, offset + from, bytes),
             Self::Foreign { file, offset, .. } => file.put(address, offset + from, bytes),
             Self::Part { of, offset } => of.put(kernel, address, offset + from, bytes),
-            Self::User(_) | Self::Nothing => Err(Errno::INVAL),
+            Self::User(_) | Self::Doorbells(_) | Self::Nothing => Err(Errno::INVAL),
         }
     }
 
@@ -155,6 +158,31 @@ impl Buffers {
                 && buffer.address < address + bytes
                 && address < buffer.address + buffer.bytes
         })
+    }
+
+    /// The parts of a range that a GPU sees nothing in.
+    #[must_use]
+    pub fn gaps(&self, gpu: usize, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut seen: Vec<(u64, u64)> = self
+            .table
+            .values()
+            .filter(|buffer| buffer.mapped.contains(&gpu))
+            .map(|buffer| (buffer.address, buffer.address + buffer.bytes))
+            .filter(|(from, to)| *from < end && start < *to)
+            .collect();
+        seen.sort_unstable();
+        let mut at = start;
+        let mut gaps = Vec::new();
+        for (from, to) in seen {
+            if from > at {
+                gaps.push((at, from));
+            }
+            at = at.max(to);
+        }
+        if at < end {
+            gaps.push((at, end));
+        }
+        gaps
     }
 
     /// The buffer that a GPU sees at an address.

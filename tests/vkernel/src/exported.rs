@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// What an exported file begins with.
 const MAGIC: u64 = 0x6861_6e73_6142_7546;
 /// Words at the beginning of an exported file.
-const WORDS: usize = 7;
+const WORDS: usize = 8;
 
 /// Memory that was exported.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ pub struct Shared {
     pub(crate) gpu: usize,
     /// Kind and attributes.
     pub(crate) flags: u32,
+    /// What the one who exported it by a name noted, for the one who takes it.
+    pub(crate) note: u32,
 }
 
 /// Makes a file for memory; answers a descriptor.
@@ -52,6 +54,7 @@ pub(crate) fn export(kernel: &Kernel, shared: Shared, close_on_exec: bool) -> Re
         shared.bytes,
         kernel.machine.gpus[shared.gpu].gpu_id.into(),
         shared.flags.into(),
+        shared.note.into(),
     ];
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     file.write(&bytes)?;
@@ -93,6 +96,7 @@ pub(crate) fn of_file(kernel: &Kernel, fd: i32) -> Result<Shared, Errno> {
         bytes,
         gpu,
         flags: small(6)?,
+        note: small(7)?,
     })
 }
 

@@ -63,7 +63,9 @@ impl DeviceFile {
         if fd < 0 {
             return Err(last());
         }
-        let file = Self::of(fd)?;
+        let mut file = Self::of(fd)?;
+        // Offsets are never 0, which means "none" to some programs.
+        file.next = STEP;
         // SAFETY: the descriptor was just made.
         if unsafe { libc::ftruncate(fd, FILE_BYTES) } != 0 {
             return Err(last());

@@ -7,6 +7,7 @@ use crate::faults::Faults;
 use crate::files::{inode, DeviceFile, View};
 use crate::machine::Machine;
 use crate::process::Process;
+use crate::smi::Client;
 use crate::{drm, kfd, Errno};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::path::Path;
@@ -34,6 +35,8 @@ pub struct Options {
     pub dkms: bool,
     /// Devices can replay memory faults.
     pub xnack: bool,
+    /// The process may do what an administrator may.
+    pub privileged: bool,
     /// Every request is written to standard error.
     pub trace: bool,
 }
@@ -46,6 +49,7 @@ impl Default for Options {
             encoding: Encoding::Linux,
             dkms: false,
             xnack: false,
+            privileged: false,
             trace: false,
         }
     }
@@ -92,6 +96,7 @@ pub struct Kernel {
     pub(crate) raised: Condvar,
     pub(crate) exported: Mutex<Vec<Exported>>,
     complaints: Mutex<Vec<String>>,
+    pub(crate) smi: Mutex<Vec<Client>>,
     /// Memory of the process that devices see elsewhere.
     pub(crate) aliases: Aliases,
     pub(crate) device: Device,
@@ -142,6 +147,7 @@ impl Kernel {
             raised: Condvar::new(),
             exported: Mutex::default(),
             complaints: Mutex::default(),
+            smi: Mutex::default(),
             aliases: Aliases::default(),
             device: Device::new(kernel.clone(), executor),
         }))
@@ -218,12 +224,12 @@ impl Kernel {
             .map(Which::Dmabuf)
     }
 
-    /// Answers a request on a descriptor that [`Self::which`] knows.
+    /// Answers a request on a descriptor that [`Self::which`] knows; the number is what the call answers.
     ///
     /// # Errors
     ///
     /// What the kernel says.
-    pub fn ioctl(self: &Arc<Self>, which: Which, fd: i32, code: u32, argument: u64) -> Result<(), Errno> {
+    pub fn ioctl(self: &Arc<Self>, which: Which, fd: i32, code: u32, argument: u64) -> Result<i32, Errno> {
         let name = match which {
             Which::Kfd => kfd::name(code),
             Which::Render(_) => drm::name(code),
@@ -235,7 +241,7 @@ impl Kernel {
         };
         let answer = self.faults.check(name).and_then(|()| match which {
             Which::Kfd => kfd::answer(self, code, argument),
-            Which::Render(gpu) => drm::answer(self, gpu, code, argument),
+            Which::Render(gpu) => drm::answer(self, gpu, code, argument).map(|()| 0),
             Which::Dmabuf(_) => Err(Errno::NOTTY),
         });
         if self.options.trace {

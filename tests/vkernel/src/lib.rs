@@ -19,13 +19,15 @@
 //! | [`machine`], [`tree`] | the described machine, and its files |
 //! | [`kernel`], [`process`] | open files, and what the kernel keeps for a process |
 //! | [`kfd`], [`drm`] | requests |
-//! | [`buffers`], [`exported`], [`events`], [`queues`] | what they are about |
+//! | [`buffers`], [`exported`], [`events`], [`queues`], [`ranges`] | what they are about |
+//! | [`debug`], [`smi`] | what debuggers and those who watch devices are told |
 //! | [`device`] | what runs packets behind the queues |
 //! | [`faults`] | the script of failures |
 //! | [`user`] | guarded access to the process's memory |
 
 pub mod alias;
 pub mod buffers;
+pub mod debug;
 pub mod device;
 pub mod drm;
 pub mod events;
@@ -37,6 +39,8 @@ pub mod kfd;
 pub mod machine;
 pub mod process;
 pub mod queues;
+pub mod ranges;
+pub mod smi;
 pub mod system;
 pub mod tree;
 pub mod user;

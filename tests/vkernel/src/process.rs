@@ -1,9 +1,11 @@
 //! What the kernel keeps for a process. It stays when files are closed; only the process's end takes it.
 
 use crate::buffers::Buffers;
+use crate::debug::{Debug, Runtime};
 use crate::drm::Gems;
 use crate::events::Events;
 use crate::queues::Queues;
+use crate::ranges::Ranges;
 use std::collections::BTreeMap;
 
 /// A process, as the kernel sees it.
@@ -25,8 +27,12 @@ pub struct Process {
     pub shared_ranges: BTreeMap<(usize, u64, u64), u64>,
     /// Where the trap handler of each GPU is.
     pub trap_handlers: BTreeMap<usize, u64>,
-    /// The run-time asked for reports of exceptions.
-    pub runtime: bool,
+    /// Attributes of ranges of shared virtual memory.
+    pub ranges: Ranges,
+    /// The run-time that asked for reports of exceptions.
+    pub runtime: Option<Runtime>,
+    /// Who debugs it, and what happened to it.
+    pub debug: Debug,
     /// Memory faults are replayed.
     pub xnack: bool,
 }

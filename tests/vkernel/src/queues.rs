@@ -24,6 +24,12 @@ pub struct Queue {
     pub cu_mask: Vec<u32>,
     /// Global wave sync resources.
     pub gws: u32,
+    /// It rests, for its share or its ring.
+    pub rests: bool,
+    /// A debugger stopped it.
+    pub suspended: bool,
+    /// Exceptions that happened, each a bit.
+    pub exceptions: u64,
 }
 
 /// The queues of a process.
@@ -41,6 +47,20 @@ impl Queues {
     /// [`Errno::INVAL`].
     pub fn get(&mut self, id: u32) -> Result<&mut Queue, Errno> {
         self.table.get_mut(&id).ok_or(Errno::INVAL)
+    }
+
+    /// Whether a queue of a GPU is made of memory in a range.
+    #[must_use]
+    pub fn uses(&self, gpu: usize, start: u64, end: u64) -> bool {
+        let inside = |address: u64| address != 0 && (start..end).contains(&address);
+        self.table.values().filter(|queue| queue.gpu == gpu).any(|queue| {
+            let a = &queue.request;
+            inside(a.ring_base_address)
+                || inside(a.read_pointer_address)
+                || inside(a.write_pointer_address)
+                || inside(a.eop_buffer_address)
+                || inside(a.ctx_save_restore_address)
+        })
     }
 
     /// Enters a queue; answers its number and its place in the doorbell page, which is the number on an old GPU.
@@ -77,6 +97,9 @@ impl Queues {
             percent: request.queue_percentage,
             cu_mask: Vec::new(),
             gws: 0,
+            rests: request.queue_percentage == 0 || request.ring_base_address == 0,
+            suspended: false,
+            exceptions: crate::debug::mask(crate::debug::exception::QUEUE_NEW),
         };
         self.table.insert(id, queue);
         Ok((id, doorbell))
@@ -169,7 +192,7 @@ pub fn check_visible(a: &uapi::CreateQueue, index: usize, buffers: &Buffers) -> 
     ] {
         let readable = buffers
             .at(index, address)
-            .is_some_and(|buffer| !matches!(*buffer.backing, Backing::Nothing));
+            .is_some_and(|buffer| !matches!(*buffer.backing, Backing::Nothing | Backing::Doorbells(_)));
         if !readable {
             return Err(Errno::INVAL);
         }

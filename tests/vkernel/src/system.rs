@@ -118,7 +118,7 @@ impl System for VirtualSystem {
     unsafe fn ioctl(&self, file: File, code: u32, argument: *mut u8) -> Result<i32, Errno> {
         let which = self.kernel.which(file.0).ok_or(Errno::BADF)?;
         let at = argument.expose_provenance() as u64;
-        self.kernel.ioctl(which, file.0, code, at).map(|()| 0)
+        self.kernel.ioctl(which, file.0, code, at)
     }
 
     unsafe fn mmap(

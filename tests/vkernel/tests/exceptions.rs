@@ -51,7 +51,7 @@ fn the_kernel_reports_exceptions_of_a_queue_in_a_word() {
     rig.driver.destroy_event(event.event).unwrap();
     memory.end(&rig);
     rig.driver.close().unwrap();
-    assert!(!rig.kernel().process().runtime);
+    assert!(rig.kernel().process().runtime.is_none());
     assert_closed(&rig, 2);
 }
 

@@ -2,51 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use hansa_kfd::uapi::memory::{AllocMemoryOfGpu, Svm, ALLOC_GTT, ALLOC_USERPTR, ALLOC_WRITABLE};
-use hansa_kfd::uapi::system::{AcquireVm, GetProcessAperturesNew};
-use hansa_kfd::uapi::Request;
-use hansa_vkernel::{Answer, Errno, Kernel, Machine, Options};
-use std::path::Path;
-use std::sync::Arc;
+mod support;
 
-struct Program {
-    kernel: Arc<Kernel>,
-    kfd: i32,
-    gpu_id: u32,
-}
-
-impl Program {
-    fn new() -> Self {
-        let kernel = Kernel::new(Machine::vega10(), Options::default(), None).unwrap();
-        let open = |path: &str| kernel.open(Path::new(path), true).unwrap();
-        let (kfd, render) = (open("/dev/kfd"), open("/dev/dri/renderD128"));
-        let gpu_id = kernel.machine.gpus[0].gpu_id;
-        let program = Self { kernel, kfd, gpu_id };
-        let mut space = AcquireVm {
-            drm_fd: render.unsigned_abs(),
-            gpu_id,
-        };
-        program.ask(&mut space).unwrap();
-        program
-    }
-
-    fn ask<T: Request>(&self, argument: &mut T) -> Answer {
-        let at = std::ptr::from_mut(argument).expose_provenance() as u64;
-        let which = self.kernel.which(self.kfd).unwrap();
-        self.kernel.ioctl(which, self.kfd, T::CODE, at)
-    }
-
-    fn allocate(&self, va_addr: u64, size: u64, flags: u32, mmap_offset: u64) -> Answer {
-        self.ask(&mut AllocMemoryOfGpu {
-            va_addr,
-            size,
-            gpu_id: self.gpu_id,
-            flags: flags | ALLOC_WRITABLE,
-            mmap_offset,
-            ..AllocMemoryOfGpu::default()
-        })
-    }
-}
+use hansa_kfd::uapi::memory::{Svm, ALLOC_GTT, ALLOC_USERPTR};
+use hansa_kfd::uapi::system::GetProcessAperturesNew;
+use hansa_vkernel::Errno;
+use support::program::Program;
 
 const LAST_PAGE: u64 = u64::MAX - 4095;
 

@@ -365,7 +365,7 @@ fn answer(state: &crate::state::State, which: Which, fd: c_int, code: u64, argum
         eprintln!("vkernel: {complaint}");
     }
     match outcome {
-        Ok(()) => 0,
+        Ok(number) => number,
         Err(errno) => fail(errno.raw_os_error()),
     }
 }

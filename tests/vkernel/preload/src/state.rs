@@ -104,6 +104,9 @@ fn make() -> Result<State, String> {
         encoding: Encoding::File,
         trace: variable("VKERNEL_TRACE").is_some(),
         dkms: variable("VKERNEL_DKMS").is_some(),
+        // SAFETY: takes nothing and cannot fail.
+        privileged: unsafe { libc::geteuid() } == 0,
+        xnack: variable("VKERNEL_XNACK").is_some(),
         strict_buffers: variable("VKERNEL_STRICT").as_deref() != Some("0"),
         ..Options::default()
     };

@@ -3,8 +3,8 @@
 use super::pm4::Processor;
 use super::ring::Ran;
 use super::{Bell, Dispatch, Executor, Fault, Job, Memory, Outcome, Step};
+use crate::debug::Source;
 use crate::kfd::device_clock;
-use crate::user;
 use hansa_kfd::uapi::queue as uapi;
 use std::sync::atomic::Ordering;
 
@@ -54,9 +54,6 @@ mod code {
     pub(super) const BAD_VENDOR_PACKET: i64 = 0x100;
 }
 
-/// Bytes of the head of a save area.
-const HEADER_BYTES: usize = 40;
-
 /// Codes of the inactive signal, and the kernel's numbers of the same exceptions.
 const EXCEPTIONS: [(i64, u32); 9] = [
     (2, 16),
@@ -87,8 +84,6 @@ pub(super) struct Queue {
     /// Stopped until the host stores 0 to the inactive signal.
     needs_scratch: bool,
     stopped: bool,
-    /// Where the kernel saves waves, or 0.
-    save_area: u64,
     /// Dispatches that are under way; those without the barrier bit run beside each other.
     jobs: Vec<UnderWay>,
     /// Runs packets of the other format.
@@ -118,7 +113,6 @@ impl Queue {
             pending: false,
             needs_scratch: false,
             stopped: false,
-            save_area: a.ctx_save_restore_address,
             jobs: Vec::new(),
             processor: Processor::new(a.read_pointer_address),
         }
@@ -298,33 +292,10 @@ impl Queue {
         Ok(false)
     }
 
-    /// Reports an error as the kernel does it for a run-time that asked, in the words that the head of the save area
-    /// names. Answers whether it did.
+    /// Reports an error as the kernel does it where a debugger or a run-time asked for that. Answers whether it did.
     fn report(&self, memory: &Memory<'_>, code: i64) -> bool {
-        let kernel = memory.kernel();
-        if self.save_area == 0 || !kernel.process().runtime {
-            return false;
-        }
-        let mut head = [0; HEADER_BYTES];
-        if user::read(self.save_area, &mut head).is_err() {
-            return false;
-        }
-        let word = |at: usize| {
-            head[at..]
-                .first_chunk()
-                .map_or(0, |word| u64::from_ne_bytes(*word))
-        };
-        let (to, event) = (word(24), word(32));
-        let exception = EXCEPTIONS
-            .iter()
-            .find(|(of, _)| *of == code)
-            .map_or(0, |(_, number)| *number);
-        if to == 0 || exception == 0 {
-            return false;
-        }
-        let reported = user::write(to, &(1_u64 << (exception - 1)).to_ne_bytes());
-        kernel.raise(u32::try_from(event & 0xffff_ffff).unwrap_or(0));
-        reported.is_ok()
+        let known = EXCEPTIONS.iter().find(|(of, _)| *of == code);
+        known.is_some_and(|(_, number)| memory.kernel().exception(Source::Ring(self.ring), *number))
     }
 
     /// Stores a code to the inactive signal.

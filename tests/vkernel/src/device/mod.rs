@@ -13,6 +13,7 @@ mod sim;
 pub use memory::{Fault, Memory};
 pub use sim::SimExecutor;
 
+use crate::debug::{exception, Source};
 use crate::kernel::Kernel;
 use hansa_kfd::uapi::event::{memory_fault, EVENT_MEMORY};
 use hansa_kfd::uapi::queue as uapi;
@@ -341,4 +342,6 @@ fn report(kernel: &Kernel, gpu: usize, fault: Fault) {
     payload[memory_fault::ADDRESS_HIGH] = high;
     payload[memory_fault::GPU_ID] = kernel.machine.gpus[gpu].gpu_id;
     kernel.report(EVENT_MEMORY, payload);
+    kernel.announce(gpu, 0, &crate::smi::Event::VmFault);
+    kernel.exception(Source::Device(gpu), exception::MEMORY_VIOLATION);
 }

@@ -96,7 +96,7 @@ pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
                 return Err(Errno::INVAL);
             }
             a.mmap_offset = doorbell_offset(kernel, gpu);
-            Backing::Nothing
+            Backing::Doorbells(kernel.doorbells[gpu].address)
         }
         _ => {
             if a.size != PAGE {
@@ -156,6 +156,8 @@ pub(super) fn map_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer 
         (buffer.address, buffer.bytes)
     };
     for gpu in gpus.into_iter().skip(a.n_success as usize) {
+        // Ranges of the program's memory are gone where a buffer has its place: nothing here sees that they are unmapped.
+        super::svm::give_way(kernel, &mut process, gpu, (address, address + size))?;
         let bad = if process.buffers.is_taken(gpu, a.handle, address, size) {
             Some(Errno::INVAL)
         } else if process.spaces.contains_key(&gpu) {
@@ -192,6 +194,8 @@ pub(crate) fn show(kernel: &Kernel, gpu: usize, buffer: &Buffer) {
             }
         }
         Backing::Nothing => return,
+        // The program maps its own page there.
+        Backing::Doorbells(_) => {}
         // The program mapped it itself.
         Backing::File { .. }
             if !buffer.imported && buffer.flags & (uapi::ALLOC_PUBLIC | uapi::ALLOC_GTT) != 0 => {}
@@ -216,7 +220,13 @@ pub(super) fn unmap_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
     let gpus = devices(kernel, a.device_ids_array_ptr, a.n_devices, a.n_success)?;
     let mut process = kernel.process();
     let buffer = process.buffers.get(a.handle)?;
+    let (start, end) = (buffer.address, buffer.address + buffer.bytes);
     for gpu in gpus.into_iter().skip(a.n_success as usize) {
+        if kernel.options.strict_buffers && process.queues.uses(gpu, start, end) {
+            user::put(at, bytes, &a)?;
+            return Err(Errno::BUSY);
+        }
+        let buffer = process.buffers.get(a.handle)?;
         if buffer.mapped.remove(&gpu) {
             if let Some(executor) = kernel.device.executor() {
                 executor.forget(gpu, buffer.address, buffer.bytes);

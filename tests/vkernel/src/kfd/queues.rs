@@ -4,7 +4,10 @@ use crate::kernel::{doorbell_page, Encoding, Kernel};
 use crate::queues::{check_buffers, check_numbers, check_visible};
 use crate::{user, Answer, Errno};
 use hansa_kfd::uapi::memory::ALLOC_EXECUTABLE;
-use hansa_kfd::uapi::queue::{AllocQueueGws, CreateQueue, DestroyQueue, SetCuMask, UpdateQueue};
+use hansa_kfd::uapi::queue::{
+    AllocQueueGws, CreateQueue, DestroyQueue, GetQueueWaveState, SetCuMask, UpdateQueue, QUEUE_TYPE_COMPUTE,
+    QUEUE_TYPE_COMPUTE_AQL,
+};
 use hansa_kfd::uapi::system::SetTrapHandler;
 use std::sync::Arc;
 
@@ -65,11 +68,30 @@ pub(super) fn update_queue(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
     let queue = process.queues.get(a.queue_id)?;
     queue.percent = a.queue_percentage;
     queue.request.queue_priority = a.queue_priority;
-    drop(process);
     // A queue without a ring rests, too.
-    let rests = a.queue_percentage == 0 || a.ring_base_address == 0;
-    kernel.device.pause(a.queue_id, rests);
+    queue.rests = a.queue_percentage == 0 || a.ring_base_address == 0;
+    let paused = queue.rests || queue.suspended;
+    drop(process);
+    kernel.device.pause(a.queue_id, paused);
     Ok(())
+}
+
+/// How much of a save area is used. Queues are saved nowhere here: they just rest.
+pub(super) fn wave_state(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
+    let mut a: GetQueueWaveState = user::get(at, bytes)?;
+    let mut process = kernel.process();
+    let queue = process.queues.get(a.queue_id)?;
+    let kind = queue.request.queue_type;
+    if !queue.rests
+        || !matches!(kind, QUEUE_TYPE_COMPUTE | QUEUE_TYPE_COMPUTE_AQL)
+        || queue.request.ctx_save_restore_address == 0
+    {
+        return Err(Errno::INVAL);
+    }
+    drop(process);
+    a.ctl_stack_used_size = 0;
+    a.save_area_used_size = 0;
+    user::put(at, bytes, &a)
 }
 
 pub(super) fn set_cu_mask(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {

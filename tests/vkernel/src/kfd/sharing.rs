@@ -21,6 +21,7 @@ fn shared(kernel: &Kernel, handle: u64) -> Result<Shared, Errno> {
         bytes: buffer.bytes,
         gpu: buffer.gpu,
         flags: buffer.flags,
+        note: 0,
     })
 }
 
@@ -73,7 +74,8 @@ pub(super) fn import_dmabuf(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answ
 pub(super) fn ipc_export(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let mut a: IpcExportHandle = user::get(at, bytes)?;
     kernel.gpu(a.gpu_id)?;
-    let shared = shared(kernel, a.handle)?;
+    let mut shared = shared(kernel, a.handle)?;
+    shared.note = a.flags;
     let fd = exported::export(kernel, shared, true)?;
     // SAFETY: takes nothing and cannot fail.
     let process = unsafe { libc::getpid() };
@@ -85,7 +87,7 @@ pub(super) fn ipc_import(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer 
     let mut a: IpcImportHandle = user::get(at, bytes)?;
     let gpu = kernel.gpu(a.gpu_id)?;
     let shared = exported::of_process(kernel, a.share_handle[0], a.share_handle[1])?;
-    a.flags = shared.flags;
+    a.flags = shared.note;
     // What the program maps there is put in place of when a device sees the memory.
     a.mmap_offset = kernel.renders[gpu].lock().take(shared.bytes)?;
     a.handle = enter(kernel, a.gpu_id, a.va_addr, shared)?;

@@ -1,12 +1,15 @@
 //! What is asked of the whole system or set for the whole process: version, clocks, apertures, modes.
 
+use crate::debug::{exception, Runtime, Source};
 use crate::kernel::Kernel;
-use crate::{user, Answer, Errno};
+use crate::machine::Gpu;
+use crate::{smi, user, Answer, Errno};
 use hansa_kfd::uapi::system as uapi;
 use hansa_kfd::uapi::system::{
     GetClockCounters, GetProcessAperturesNew, GetTileConfig, GetVersion, ProcessDeviceApertures,
-    RuntimeEnable, SetXnackMode,
+    RuntimeEnable, SetXnackMode, SmiEvents,
 };
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::Arc;
 
 pub(super) fn get_version(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
@@ -20,7 +23,8 @@ pub(super) fn get_version(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer
 /// Ticks of the device's clock are so many nanoseconds long.
 pub const NANOSECONDS_PER_TICK: u64 = 10;
 
-fn now(clock: libc::clockid_t) -> u64 {
+/// A clock's nanoseconds.
+pub(crate) fn now(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
@@ -49,6 +53,29 @@ pub(super) fn get_clock_counters(kernel: &Arc<Kernel>, at: u64, bytes: usize) ->
     user::put(at, bytes, &a)
 }
 
+/// Where a GPU has group memory, private memory and the rest, each first and last address; then its number.
+pub(super) fn apertures(gpu: &Gpu) -> [u64; 7] {
+    let one = ProcessDeviceApertures {
+        lds_base: 1 << 48,
+        lds_limit: 1 << 48 | 0xffff_ffff,
+        scratch_base: 2 << 48,
+        scratch_limit: 2 << 48 | 0xffff_ffff,
+        gpuvm_base: 0x1000,
+        gpuvm_limit: (1 << 47) - 1,
+        gpu_id: gpu.gpu_id,
+        pad: 0,
+    };
+    [
+        one.lds_base,
+        one.lds_limit,
+        one.scratch_base,
+        one.scratch_limit,
+        one.gpuvm_base,
+        one.gpuvm_limit,
+        u64::from(one.gpu_id),
+    ]
+}
+
 pub(super) fn get_apertures(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let mut a: GetProcessAperturesNew = user::get(at, bytes)?;
     let room = a.num_of_nodes as usize;
@@ -60,25 +87,7 @@ pub(super) fn get_apertures(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answ
         .take(if room == 0 { usize::MAX } else { room })
     {
         if room != 0 {
-            let one = ProcessDeviceApertures {
-                lds_base: 1 << 48,
-                lds_limit: 1 << 48 | 0xffff_ffff,
-                scratch_base: 2 << 48,
-                scratch_limit: 2 << 48 | 0xffff_ffff,
-                gpuvm_base: 0x1000,
-                gpuvm_limit: (1 << 47) - 1,
-                gpu_id: gpu.gpu_id,
-                pad: 0,
-            };
-            let words = [
-                one.lds_base,
-                one.lds_limit,
-                one.scratch_base,
-                one.scratch_limit,
-                one.gpuvm_base,
-                one.gpuvm_limit,
-                u64::from(one.gpu_id),
-            ];
+            let words = apertures(gpu);
             let distance = filled * size_of::<ProcessDeviceApertures>() as u64;
             let to = a
                 .kfd_process_device_apertures_ptr
@@ -129,14 +138,37 @@ pub(super) fn runtime_enable(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Ans
     }
     let on = a.mode_mask & uapi::RUNTIME_ENABLE_MODE != 0;
     let mut process = kernel.process();
-    if on && process.runtime {
+    if on && process.runtime.is_some() {
         return Err(Errno::BUSY);
     }
     if on && !process.queues.table.is_empty() {
         return Err(Errno::EXIST);
     }
-    process.runtime = on;
+    process.runtime = on.then_some(Runtime {
+        r_debug: a.r_debug,
+        ttmp: a.mode_mask & uapi::RUNTIME_ENABLE_TTMP != 0,
+    });
     drop(process);
+    // A debugger wants to know.
+    kernel.exception(Source::Process, exception::PROCESS_RUNTIME);
     a.capabilities_mask = 0;
     user::put(at, bytes, &a)
+}
+
+/// Events of a device for system management, through a file of their own.
+pub(super) fn smi_events(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
+    let mut a: SmiEvents = user::get(at, bytes)?;
+    let gpu = kernel.gpu(a.gpuid)?;
+    let (file, client) = smi::open(gpu)?;
+    a.anon_fd = u32::try_from(file.as_raw_fd()).map_err(|_| Errno::MFILE)?;
+    user::put(at, bytes, &a)?;
+    kernel.smi.lock().push(client);
+    // The program's from now on.
+    let _ = file.into_raw_fd();
+    Ok(())
+}
+
+/// What saves and restores whole processes: nobody here may.
+pub(super) fn criu(_kernel: &Arc<Kernel>, _at: u64, _bytes: usize) -> Answer {
+    Err(Errno::ACCESS)
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod program;
+
 use hansa_kfd::config::Config;
 use hansa_kfd::machine::Lasting;
 use hansa_kfd::KfdDriver;

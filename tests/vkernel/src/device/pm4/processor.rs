@@ -1,7 +1,8 @@
 //! A processor of PM4 packets: what it started, and the buffers of packets that it is in.
 //!
 //! Dispatches run beside each other and beside the packets that follow. What is released at the end of the pipe is
-//! written when all dispatches before it are done; a partial flush waits for them.
+//! written when all dispatches before it are done, and not before the host can see that its packet was read; a partial
+//! flush waits for the dispatches.
 
 use super::packets::{self, Release, Went};
 use super::registers::Registers;
@@ -216,10 +217,6 @@ impl Processor {
             }
             packets::op::RELEASE => match packet.release()? {
                 None => Ok(Went::Unknown),
-                Some(release) if self.started.is_empty() => {
-                    release.write(memory)?;
-                    Ok(Went::Done(packets::length(head)))
-                }
                 Some(release) => {
                     self.started.push_back(Started::Release(release));
                     Ok(Went::Done(packets::length(head)))
