@@ -145,6 +145,31 @@ static void stacks_of_many_queues()
         OK(hipStreamDestroy(stream));
 }
 
+// Counts from the end of an array, each lane at places of its own: a negative register and the array's size as immediate.
+__global__ void from_the_end(double *out, int rounds)
+{
+    enum { SIZE = 17 };
+    double values[SIZE];
+    for (int i = 0; i < SIZE; i++)
+        values[i] = 0.0;
+    for (int k = threadIdx.x + 1; k < rounds; k += blockDim.x)
+        values[SIZE - __ffs(k)] += k;
+    double sum = 0.0;
+    for (int i = 0; i < SIZE; i++)
+        sum += values[i] * (i + 1);
+    out[threadIdx.x] = sum;
+}
+
+static std::vector<double> sums_from_the_end(int lanes, int rounds)
+{
+    return made(static_cast<size_t>(lanes), [&](size_t lane) {
+        double sum = 0.0;
+        for (int k = static_cast<int>(lane) + 1; k < rounds; k += lanes)
+            sum += static_cast<double>(k) * (18 - __builtin_ffs(k));
+        return sum;
+    });
+}
+
 struct Pair {
     double first;
     int second[5];
@@ -196,6 +221,9 @@ int main()
     SAME(out.values(), made(64, [](size_t i) {
              return host_fibonacci(static_cast<int>(i % 13)) * 100 + 2 * static_cast<int>(i % 4) + 3;
          }));
+    Array<double> sums(128);
+    from_the_end<<<1, 128>>>(sums, 65536);
+    SAME(sums.values(), sums_from_the_end(128, 65536));
     function_pointers<<<1, 64>>>(out);
     SAME(out.values(), made(64, [](size_t i) {
              int n = static_cast<int>(i);

@@ -40,6 +40,18 @@ impl Resource {
         }
     }
 
+    /// An offset in a record, from the sum of register and immediate. Where records are counted, and so the offset is not
+    /// checked, it has 32 bits: compilers put the distance to the end of an array into the immediate, and a negative
+    /// number into the register.
+    #[inline(always)]
+    pub(crate) fn within(&self, sum: u64) -> u64 {
+        if self.stride == 0 {
+            sum
+        } else {
+            sum & 0xffff_ffff
+        }
+    }
+
     /// Offset from the base of byte `offset` of record `index`.
     #[inline(always)]
     pub(crate) fn offset(&self, index: u64, offset: u64) -> u64 {
@@ -84,12 +96,15 @@ mod tests {
         assert_eq!(scratch.offset(3, 0), 12);
         assert_eq!(scratch.offset(3, 9), 2 * 256 + 12 + 1);
         assert_eq!(scratch.pitch(), 256);
+        // -8 and 136: the last of seventeen doubles.
+        assert_eq!(scratch.within(0xffff_fff8 + 136), 128);
     }
 
     #[test]
     fn raw_buffers_are_checked_in_bytes_and_structured_ones_in_records() {
         let raw = Resource::new([0, 0, 16, 0]);
         assert!(raw.contains(0, 12, 4) && !raw.contains(0, 13, 4));
+        assert_eq!(raw.within(0xffff_fff8 + 136), 0x1_0000_0080);
         let structured = Resource::new([0, 8 << 16, 16, 0]);
         assert!(structured.contains(15, 124, 4) && !structured.contains(16, 128, 4));
         assert_eq!(structured.offset(2, 4), 20);

@@ -48,7 +48,7 @@ pub(crate) fn addresses(wave: &mut Wave, op: &Op, resource: &Resource, bytes: u6
             0
         };
         let index = index + if resource.add_thread_id { lane as u64 } else { 0 };
-        let place = resource.offset(index, offset + immediate);
+        let place = resource.offset(index, resource.within(offset + immediate));
         inside |= u64::from(resource.contains(index, place, bytes)) << lane;
         wave.address[lane] = base.wrapping_add(place);
     }
@@ -71,7 +71,7 @@ fn scratch_row(wave: &mut Wave, op: &Op, resource: &Resource, lanes: u64) -> Opt
         if !super::runs::is_linear(row, mask, value, 0) {
             return None;
         }
-        offset += u64::from(value);
+        offset = resource.within(offset + u64::from(value));
     }
     if offset & 3 != 0 || !resource.contains(63, 0, 4) {
         return None;
