@@ -67,43 +67,57 @@ const LIBRARIES: [&str; 7] = [
     "hansa-finalizer-plugin",
 ];
 
+/// What programs find instead of the system's runtime and kernel.
+const NEEDED: [&str; 2] = ["libhsa-runtime64.so.1", "libhansa_vkernel_preload.so"];
+
 /// Has cargo build the libraries, once per process, and gives the directory in which they lie.
 ///
 /// # Panics
 ///
-/// When they do not build.
+/// When they do not build, or are not where programs look for them.
 pub fn libraries() -> &'static Path {
     static BUILT: OnceLock<()> = OnceLock::new();
     BUILT.get_or_init(|| {
         // Whoever has just built the whole workspace says so; the answer would be the same.
-        if std::env::var_os("HANSA_TESTS_BUILT").is_some() {
-            return;
+        if std::env::var_os("HANSA_TESTS_BUILT").is_none() {
+            build();
         }
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.current_dir(repository()).args(["build", "--quiet"]);
-        for package in LIBRARIES {
-            cargo.args(["-p", package]);
+        for needed in NEEDED {
+            let path = profile_dir().join(needed);
+            assert!(
+                path.exists(),
+                "{} is not there, and programs would run without it: on the runtime that the system has",
+                path.display()
+            );
         }
-        let profile = profile_dir().file_name().and_then(|name| name.to_str());
-        if let Some(profile) = profile.filter(|profile| *profile != "debug") {
-            cargo.args(["--profile", profile]);
-        }
-        if let Some(target) = profile_dir().parent() {
-            cargo.arg("--target-dir").arg(target);
-        }
-        // What the outer cargo says to its test programs is not meant for another build.
-        for (name, _) in std::env::vars_os() {
-            let name = name.to_string_lossy();
-            if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
-                cargo.env_remove(&*name);
-            }
-        }
-        let status = cargo.status().expect("Cargo runs this test, so it can be run");
-        assert!(
-            status.success(),
-            "The libraries of {} do not build",
-            LIBRARIES.join(", ")
-        );
     });
     profile_dir()
+}
+
+fn build() {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(repository()).args(["build", "--quiet"]);
+    for package in LIBRARIES {
+        cargo.args(["-p", package]);
+    }
+    let profile = profile_dir().file_name().and_then(|name| name.to_str());
+    if let Some(profile) = profile.filter(|profile| *profile != "debug") {
+        cargo.args(["--profile", profile]);
+    }
+    if let Some(target) = profile_dir().parent() {
+        cargo.arg("--target-dir").arg(target);
+    }
+    // What the outer cargo says to its test programs is not meant for another build.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&*name);
+        }
+    }
+    let status = cargo.status().expect("Cargo runs this test, so it can be run");
+    assert!(
+        status.success(),
+        "The libraries of {} do not build",
+        LIBRARIES.join(", ")
+    );
 }

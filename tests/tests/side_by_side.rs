@@ -147,6 +147,34 @@ fn errors_of_queues_are_the_same_where_the_kernel_reports_them() {
     }
 }
 
+/// Engines that the runtime feeds, and kernels of the driver where they are switched off or not there. Where the host does not
+/// see the memory, nobody else can have done it.
+#[test]
+fn engines_and_compute_units_carry_every_byte() {
+    if !ready() {
+        return;
+    }
+    for isa in [
+        "gfx900",
+        "gfx900:private",
+        "gfx900:private:noengines",
+        "gfx90a:private:noengines",
+    ] {
+        for engines in ["0", "1"] {
+            let mut command = Side::Kfd.command(isa, &program("carry"));
+            let output = command.env("HSA_ENABLE_SDMA", engines).output();
+            let output = output.expect("timeout is a part of every system");
+            assert!(
+                output.status.success(),
+                "{isa} with HSA_ENABLE_SDMA={engines}: {}\n{}\n{}",
+                output.status,
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+    }
+}
+
 /// Debian's `rocminfo` lists the same agents, pools and instruction sets.
 #[test]
 fn rocminfo_shows_the_same_machine() {

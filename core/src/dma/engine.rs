@@ -23,23 +23,19 @@ const RING_BYTES: u64 = 256 << 10;
 const BATCH_WORDS: usize = 1024 * COPY_WORDS;
 /// Bytes of the read index's place in the page of indices, so that host and device do not share a cache line.
 const READ_INDEX: usize = 128;
-/// Bytes of the buffer between devices and host memory that they do not see.
-const BETWEEN_BYTES: u64 = 1 << 20;
 /// How long one look at an engine that should be done lasts, in nanoseconds.
 const LOOK: u64 = 100_000_000;
 
 /// A queue of a copy engine.
 #[derive(Debug)]
 pub(super) struct Engine {
-    pub(super) device: DeviceRef,
+    device: DeviceRef,
     builder: Builder,
     ring: ShownPages,
     indices: ShownPages,
     queue: api::QueueInfo,
     /// Bytes written to the ring.
     written: Mutex<u64>,
-    /// Host memory that the device sees, for what it does not see; made at the first use.
-    between: Mutex<Option<ShownPages>>,
     /// The device reported an error: what is under way may never end.
     failed: AtomicBool,
 }
@@ -92,7 +88,6 @@ impl Engine {
             indices,
             queue,
             written: Mutex::new(0),
-            between: Mutex::new(None),
             failed: AtomicBool::new(false),
         })
     }
@@ -103,8 +98,7 @@ impl Engine {
         let _ = runtime.drivers[self.device.driver]
             .object
             .destroy_queue(self.queue.queue);
-        let between = self.between.lock().take();
-        for pages in [&self.indices, &self.ring].into_iter().chain(&between) {
+        for pages in [&self.indices, &self.ring] {
             // SAFETY: the queue that used them is gone, and nobody copies.
             unsafe { pages.take_back(runtime) };
         }
@@ -220,84 +214,6 @@ impl Engine {
             fence(Ordering::SeqCst);
             // SAFETY: the driver gave this address as a 64-bit doorbell of a queue that still lives.
             unsafe { pointer(size(doorbell.address)).cast::<u64>().write_volatile(end) };
-        }
-        Ok(())
-    }
-
-    /// Copies from host memory that the device does not see.
-    ///
-    /// # Safety
-    ///
-    /// `source` must be `bytes` bytes that can be read.
-    pub(super) unsafe fn upload(
-        &self,
-        runtime: &Runtime,
-        destination: u64,
-        source: u64,
-        bytes: u64,
-    ) -> Result<()> {
-        self.by_parts(runtime, bytes, |buffer, done, part| {
-            // SAFETY: the caller vouches for the source; the buffer has room for a part.
-            unsafe {
-                std::ptr::copy_nonoverlapping(pointer(size(source + done)), pointer(buffer), size(part));
-            }
-            let there = destination + done;
-            self.run(&api::CopyRequest::linear(
-                self.device.node,
-                there,
-                buffer as u64,
-                part,
-            ))
-        })
-    }
-
-    /// Copies to host memory that the device does not see.
-    ///
-    /// # Safety
-    ///
-    /// `destination` must be `bytes` bytes that can be written.
-    pub(super) unsafe fn download(
-        &self,
-        runtime: &Runtime,
-        destination: u64,
-        source: u64,
-        bytes: u64,
-    ) -> Result<()> {
-        self.by_parts(runtime, bytes, |buffer, done, part| {
-            let there = source + done;
-            self.run(&api::CopyRequest::linear(
-                self.device.node,
-                buffer as u64,
-                there,
-                part,
-            ))?;
-            // SAFETY: the caller vouches for the destination; the buffer has a part.
-            unsafe {
-                std::ptr::copy_nonoverlapping(pointer(buffer), pointer(size(destination + done)), size(part));
-            }
-            Ok(())
-        })
-    }
-
-    fn by_parts(
-        &self,
-        runtime: &Runtime,
-        bytes: u64,
-        mut part_of: impl FnMut(usize, u64, u64) -> Result<()>,
-    ) -> Result<()> {
-        let mut between = self.between.lock();
-        let buffer = match &*between {
-            Some(between) => between.address,
-            None => {
-                let made = ShownPages::new(runtime, self.device.driver, size(BETWEEN_BYTES))?;
-                between.insert(made).address
-            }
-        };
-        let mut done = 0;
-        while done < bytes {
-            let part = (bytes - done).min(BETWEEN_BYTES);
-            part_of(buffer, done, part)?;
-            done += part;
         }
         Ok(())
     }

@@ -1,9 +1,12 @@
 //! Copies: now, or later on a thread of the runtime when their dependencies are met.
 //!
-//! A copy is done by the driver of a device that takes part, by a copy engine of one, or by the host (`route`). A small
+//! A copy is done by the driver of a device that takes part, by a copy engine or the compute units of one, or by the host
+//! (`route`). A small
 //! copy whose dependencies are met is done at once on the calling thread; waking another thread would take longer.
 
+mod carrier;
 mod engine;
+mod kernels;
 mod packets;
 mod route;
 
@@ -116,7 +119,7 @@ pub struct Dma {
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// Whether completion signals get timestamps.
     pub profiling: AtomicBool,
-    engines: route::Engines,
+    carriers: route::Carriers,
 }
 
 impl Dma {
@@ -174,7 +177,7 @@ impl Dma {
 
     /// A device reported an error: copies of its engines that are under way may never end.
     pub(crate) fn fail(&self, device: DeviceRef) {
-        self.engines.fail(device);
+        self.carriers.fail(device);
     }
 
     /// Stops the threads and takes the engines down; copies that wait are dropped.
@@ -191,7 +194,7 @@ impl Dma {
             }
         }
         self.shared.jobs.lock().drain(..).for_each(|job| release(&job));
-        self.engines.stop(runtime);
+        self.carriers.stop(runtime);
     }
 }
 
@@ -260,7 +263,7 @@ impl Runtime {
     /// # Errors
     ///
     /// What the driver says: usually an address that is not mapped.
-    pub fn copy_now(&self, copy: &Copy) -> Result<()> {
+    pub fn copy_now(self: &Arc<Self>, copy: &Copy) -> Result<()> {
         if !trace::on() && !log::on(Topic::Memory) {
             return self.copy_unwatched(copy);
         }
@@ -292,7 +295,7 @@ impl Runtime {
         done
     }
 
-    fn copy_unwatched(&self, copy: &Copy) -> Result<()> {
+    fn copy_unwatched(self: &Arc<Self>, copy: &Copy) -> Result<()> {
         if let Some(DeviceRef { driver, node }) = self.copier(copy, api::DriverGroups::COPY) {
             let request = api::CopyRequest { node, ..copy.request };
             self.drivers[driver].object.copy(&request)?;
@@ -320,7 +323,7 @@ impl Runtime {
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] for a range that begins in an allocation and goes beyond it, and what the driver says.
-    pub fn copy(&self, destination: u64, source: u64, bytes: u64) -> Result<()> {
+    pub fn copy(self: &Arc<Self>, destination: u64, source: u64, bytes: u64) -> Result<()> {
         self.stays_inside(destination, bytes)?;
         self.stays_inside(source, bytes)?;
         let agent_of = |address| {
@@ -400,7 +403,7 @@ impl Runtime {
     /// # Errors
     ///
     /// What the driver says.
-    pub fn fill(&self, address: u64, value: u32, words: u64) -> Result<()> {
+    pub fn fill(self: &Arc<Self>, address: u64, value: u32, words: u64) -> Result<()> {
         let agent = self
             .memory
             .find(address)

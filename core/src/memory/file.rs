@@ -6,6 +6,7 @@
 use super::interop::is_open;
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
+use std::sync::Arc;
 
 /// Bytes of the buffer for memory that the host does not see.
 const BUFFER: usize = 1 << 20;
@@ -36,7 +37,7 @@ impl Runtime {
     ///
     /// [`Error::InvalidArgument`] for a bad descriptor, [`Error::InvalidAllocation`] unless the range lies in one
     /// allocation, and what the driver says.
-    pub fn transfer(&self, transfer: &Transfer) -> Result<Moved> {
+    pub fn transfer(self: &Arc<Self>, transfer: &Transfer) -> Result<Moved> {
         if !is_open(transfer.descriptor) {
             return Err(Error::InvalidArgument("not a file descriptor"));
         }

@@ -9,19 +9,14 @@ use crate::error::{Error, Result};
 use crate::memory::host::page_bytes;
 use crate::memory::shown::ShownPages;
 use crate::runtime::Runtime;
-use crate::signal::block::flag;
-use crate::signal::{pool, wait, Condition};
 use crate::words::halves;
 use hansa_plugin_api as api;
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 
 /// Packets of the queue.
 const PACKETS: u32 = 64;
-/// Nanoseconds of one look at a queue that should be done.
-const LOOK: u64 = 100_000_000;
 
 /// Dword 0 of an AQL packet: vendor's, with the barrier bit, pointing to an indirect buffer.
 const AQL_INDIRECT: u32 = 1 << 8 | 1 << 16;
@@ -126,48 +121,19 @@ impl Agent {
 
     fn invalidate(&self) -> Result<()> {
         let _using = self.using.lock();
-        let descriptor = self.queue.descriptor;
-        let done = pool::create(1, flag::SLEEPS)?;
-        let index = descriptor.write_index.load(Ordering::Relaxed);
-        let slot = index % u64::from(descriptor.size.load(Ordering::Relaxed)) * super::PACKET_BYTES as u64;
-        let at = descriptor.base_address.load(Ordering::Relaxed) + slot;
-        let word = |i: u64| {
-            let address = usize::try_from(at + i * 4).unwrap_or(0);
-            // SAFETY: a word of a packet of the queue's ring, which lives as long as the queue.
-            unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(address)) }
-        };
         let buffer = halves(self.buffer.address as u64);
-        let handle = halves(done.handle());
-        let words = [
-            (1, INDIRECT_BUFFER),
-            (2, buffer[0]),
-            (3, buffer[1]),
-            (4, self.words | VALID),
-            (5, WORDS_LEFT),
-            (14, handle[0]),
-            (15, handle[1]),
-        ];
-        for i in 6..14 {
-            word(i).store(0, Ordering::Relaxed);
-        }
-        for (i, value) in words {
-            word(i).store(value, Ordering::Relaxed);
-        }
-        word(0).store(AQL_INDIRECT, Ordering::Release);
-        descriptor.write_index.store(index + 1, Ordering::Release);
-        if let Some(device) = self.queue.device() {
-            device.nudge(descriptor);
-        }
-        while wait::wait(done, Condition::Eq, 0, LOOK) != 0 {
-            if self.queue.is_inactive() {
-                // The device may still write to the signal: it is not used again.
-                return Err(Error::Failed(
-                    "the device stopped before it dropped its instruction caches",
-                ));
-            }
-        }
-        pool::retire(done);
-        Ok(())
+        let mut packet = [0; 16];
+        packet[..6].copy_from_slice(&[
+            AQL_INDIRECT,
+            INDIRECT_BUFFER,
+            buffer[0],
+            buffer[1],
+            self.words | VALID,
+            WORDS_LEFT,
+        ]);
+        self.queue
+            .run_own(&mut [packet], || false)
+            .map_err(|_| Error::Failed("the device stopped before it dropped its instruction caches"))
     }
 }
 

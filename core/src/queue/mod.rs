@@ -10,6 +10,7 @@ pub mod errors;
 pub mod index;
 pub mod intercept;
 mod listeners;
+pub(crate) mod own;
 pub mod scratch;
 pub mod scratch_events;
 pub mod slots;
@@ -236,7 +237,7 @@ impl Queue {
     }
 
     /// Makes a queue that the program does not know.
-    fn create_hidden(runtime: &Arc<Runtime>, options: &QueueOptions) -> Result<Arc<Self>> {
+    pub(crate) fn create_hidden(runtime: &Arc<Runtime>, options: &QueueOptions) -> Result<Arc<Self>> {
         let agent = &runtime.agents[options.agent];
         let device = match &agent.kind {
             AgentKind::Cpu(_) => return Err(Error::InvalidQueueCreation("a CPU agent has no device queues")),

@@ -138,6 +138,16 @@ impl Attribute {
     pub const AIE_CORE_ROWS: u32 = 13;
     /// Address watch points that a debugger has.
     pub const WATCH_POINTS: u32 = 14;
+    /// Address of code with which compute units copy, for devices whose copy engines are not used. It lies there while the
+    /// driver is open, and runs wherever it is put, at the start of a page.
+    ///
+    /// It begins with four kernel descriptors of 64 bytes: copies by 16, 4 and 1 bytes, and a fill by 4. Their arguments: where
+    /// to write (64 bits); where to read (64 bits), or the word to fill with; bytes (32 bits), whole units; and by how many
+    /// bytes a work-item goes on from one of its units to the next (32 bits), which is what all work-items move at once. A
+    /// work-group has 256 work-items in one dimension.
+    pub const COPY_CODE: u32 = 15;
+    /// Bytes of [`Self::COPY_CODE`].
+    pub const COPY_CODE_BYTES: u32 = 16;
 }
 
 /// One device.

@@ -140,6 +140,10 @@ fn gpu_node(
         (Attribute::RENDER_MINOR, u64::from(candidate.render_minor)),
         (Attribute::WATCH_POINTS, watch_points(p.get("capability"))),
     ];
+    if let Some(code) = crate::blit::code(candidate.own_target) {
+        attributes.push((Attribute::COPY_CODE, code.as_ptr().expose_provenance() as u64));
+        attributes.push((Attribute::COPY_CODE_BYTES, code.len() as u64));
+    }
     if let Some(info) = gpu.info {
         attributes.push((Attribute::ASIC_FAMILY, u64::from(info.family)));
     }

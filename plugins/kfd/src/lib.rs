@@ -26,6 +26,7 @@
 //! kernel that cannot be.
 
 mod bell;
+pub mod blit;
 pub mod chip;
 mod chunks;
 pub mod config;

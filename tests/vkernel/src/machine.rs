@@ -185,7 +185,8 @@ impl GpuSpec {
     }
 
     /// A GPU by the name of its processor, such as `gfx90a`; `gfx900` is the default Vega 10. After colons come what it has
-    /// besides: `debug` for firmware that reports exceptions, `svm` for shared virtual memory.
+    /// besides: `debug` for firmware that reports exceptions, `svm` for shared virtual memory; and what it has not: `private`
+    /// for local memory that the host does not see, `noengines` for no copy engines.
     ///
     /// # Errors
     ///
@@ -194,11 +195,17 @@ impl GpuSpec {
         let mut words = text.split(':');
         let mut spec = Self::of_name(words.next().unwrap_or_default())?;
         for word in words {
-            spec.capability |= match word {
-                "debug" => capability::DEBUG_FIRMWARE,
-                "svm" => capability::SVM,
-                other => return Err(format!("{other:?} is neither debug nor svm")),
-            };
+            match word {
+                "debug" => spec.capability |= capability::DEBUG_FIRMWARE,
+                "svm" => spec.capability |= capability::SVM,
+                "private" => spec.visible = false,
+                "noengines" => spec.engines = (0, 0),
+                other => {
+                    return Err(format!(
+                        "{other:?} is neither debug nor svm, private nor noengines"
+                    ))
+                }
+            }
         }
         Ok(spec)
     }

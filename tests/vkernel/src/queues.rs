@@ -110,7 +110,7 @@ impl Queues {
 ///
 /// # Errors
 ///
-/// [`Errno::INVAL`].
+/// [`Errno::INVAL`], and [`Errno::NOMEM`] for a queue of an engine where there is none.
 pub fn check_numbers(a: &uapi::CreateQueue, gpu: &Gpu) -> Result<(), Errno> {
     let good = a.queue_percentage <= uapi::MAX_QUEUE_PERCENTAGE
         && a.queue_priority <= uapi::MAX_QUEUE_PRIORITY
@@ -120,10 +120,14 @@ pub fn check_numbers(a: &uapi::CreateQueue, gpu: &Gpu) -> Result<(), Errno> {
         && a.write_pointer_address != 0
         && a.read_pointer_address != 0
         && (a.queue_type != uapi::QUEUE_TYPE_SDMA_BY_ENG_ID || a.sdma_engine_id < gpu.engines);
-    if good {
-        Ok(())
-    } else {
-        Err(Errno::INVAL)
+    let computes = matches!(
+        a.queue_type,
+        uapi::QUEUE_TYPE_COMPUTE | uapi::QUEUE_TYPE_COMPUTE_AQL
+    );
+    match (good, computes || gpu.engines != 0) {
+        (true, true) => Ok(()),
+        (true, false) => Err(Errno::NOMEM),
+        (false, _) => Err(Errno::INVAL),
     }
 }
 
