@@ -8,6 +8,8 @@ use hansa_plugin_api::{CopyFlags, CopyRequest, Error, ErrorCode};
 
 /// Copy engines that programs can name.
 pub(crate) const ENGINES: u32 = 2;
+/// Most bytes of the buffer for a row that lies over its source.
+const OVERLAP: u64 = 256 << 10;
 /// Words of the buffer that a fill writes again and again.
 const PATTERN: usize = 4096;
 
@@ -24,12 +26,29 @@ pub(crate) fn run(request: &CopyRequest) -> Result<(), Error> {
     let result = if request.flags.contains(CopyFlags::FILL) {
         fill(&shape, request)
     } else {
-        shape.each(request, |to, from| guard::copy(to, from, shape.row_bytes))
+        shape.each(request, |to, from| row(to, from, shape.row_bytes))
     };
     result.map_err(|Unmapped(address)| {
         let message = format!("A copy met the address {address:#x}, where there is no memory for it");
         Error::new(ErrorCode::INVALID_ARGUMENT, message)
     })
+}
+
+/// Copies a row. One that lies over the end of its source goes through a buffer, from its end on.
+fn row(to: u64, from: u64, bytes: u64) -> Result<(), Unmapped> {
+    if to <= from || to - from >= bytes {
+        return guard::copy(to, from, bytes);
+    }
+    let mut buffer = vec![0_u8; usize::try_from(bytes.min(OVERLAP)).unwrap_or(0)];
+    let between = buffer.as_mut_ptr().expose_provenance() as u64;
+    let mut left = bytes;
+    while left != 0 {
+        let part = left.min(OVERLAP);
+        left -= part;
+        guard::copy(between, from + left, part)?;
+        guard::copy(to + left, between, part)?;
+    }
+    Ok(())
 }
 
 /// Where a copy writes: its first byte, and how far from it the last one is at most.
