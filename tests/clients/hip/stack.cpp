@@ -153,7 +153,7 @@ __global__ void from_the_end(double *out, int rounds)
     for (int i = 0; i < SIZE; i++)
         values[i] = 0.0;
     for (int k = threadIdx.x + 1; k < rounds; k += blockDim.x)
-        values[SIZE - __ffs(k)] += k;
+        values[SIZE - static_cast<unsigned>(log2f(static_cast<float>(k & -k)) + 1)] += k;
     double sum = 0.0;
     for (int i = 0; i < SIZE; i++)
         sum += values[i] * (i + 1);
