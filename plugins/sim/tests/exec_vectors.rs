@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use exec_support::{Arg, Launch, Memory, Program};
 use hansa_sim::exec::Level;
 use vectors::program::{self, Place};
-use vectors::{alike, Inputs, Outcome, Vector};
+use vectors::{alike, modes, Inputs, Outcome, Vector};
 
 const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/vectors.txt");
 
@@ -127,6 +127,19 @@ fn avx2_agrees() {
 #[test]
 fn avx512_agrees() {
     at_level(Level::Avx512);
+}
+
+/// Rounding and denormals of each precision are what MODE says, whatever the others are.
+#[test]
+fn modes_round_and_flush_as_the_host_does() {
+    if !modes::has_answers() {
+        return;
+    }
+    let text = modes::text();
+    let (inputs, vectors) = vectors::parse(&text);
+    for level in Level::available() {
+        judge(&vectors.iter().collect::<Vec<_>>(), &inputs, level);
+    }
 }
 
 /// A file that was cut, or read wrongly, would make the other tests easy.

@@ -2,6 +2,7 @@
 
 #![allow(unreachable_pub, reason = "A module of one test")]
 
+pub mod modes;
 pub mod program;
 
 use std::collections::HashMap;
@@ -34,7 +35,7 @@ pub struct Outcome<'a> {
 pub struct Vector<'a> {
     pub target: Target,
     pub words: Vec<u32>,
-    /// Whose answers these are: `emulator`, `plain` functions, or `both`.
+    /// Whose answers these are: `emulator`, `plain` functions, `both`, or the `host`.
     pub by: &'a str,
     /// Names of rows, by the register that holds them.
     bound: Vec<(&'a str, &'a str)>,
