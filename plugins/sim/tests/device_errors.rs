@@ -154,6 +154,32 @@ fn a_misaligned_atomic_is_an_aperture_violation() {
     );
 }
 
+/// Outside a group's allocation there is nothing, as in hardware; what no group can have is an error.
+#[test]
+fn group_memory_that_no_group_has_is_an_aperture_violation() {
+    let rig = Rig::new("");
+    let module = Module::device(&rig);
+    let out = rig.host_memory(4096);
+    for (index, found) in [(3, 8), (1000, 1)] {
+        let (queue, done) = (rig.queue(0), rig.signal(1));
+        let kernarg = arguments(&rig, &[index, out.address()]);
+        let mut program = Program::linear(module.kernel("set_group"), kernarg.address(), 64);
+        program.group_bytes = 256;
+        queue.dispatch(&program, done.handle());
+        done.wait(0);
+        assert_eq!(out.word(0).load(Ordering::Acquire) as u32, found, "word {index}");
+    }
+    for index in [16 << 10, 0x3fff_ffff] {
+        let kernarg = arguments(&rig, &[index, out.address()]);
+        let mut program = Program::linear(module.kernel("set_group"), kernarg.address(), 64);
+        program.group_bytes = 256;
+        let code = code_of(&rig, |_, completion| program.words(completion));
+        assert_eq!(code, 0x2000_0000, "word {index}");
+    }
+    let logged = rig.host.logged(hansa_plugin_api::LogLevel::ERROR).join("\n");
+    assert!(logged.contains("group memory"), "{logged}");
+}
+
 /// Runs a kernel that touches an address, and answers the fault.
 fn fault_of(rig: &Rig, kernel: &str, address: u64) -> hansa_plugin_api::DeviceEvent {
     let module = Module::device(rig);
@@ -197,6 +223,44 @@ fn a_wild_write_is_a_fault_with_its_address() {
 fn a_null_read_is_a_fault() {
     let rig = Rig::new("");
     assert_eq!(fault_of(&rig, "read_at", 0).address, 0);
+}
+
+#[test]
+fn a_jump_to_nowhere_is_a_fault() {
+    let rig = Rig::new("");
+    let event = fault_of(&rig, "leave", 0x1234_5678_9000);
+    assert_eq!(event.address, 0x1234_5678_9000);
+    assert!(event.flags.contains(FaultFlags::NO_EXECUTE), "{:?}", event.flags);
+}
+
+#[test]
+fn code_without_an_end_faults_behind_its_memory() {
+    const S_NOP: u32 = 0xbf80_0000;
+    let rig = Rig::new("");
+    let code = rig
+        .driver
+        .allocate(&hansa_plugin_api::AllocRequest {
+            flags: AllocFlags::EXECUTABLE,
+            ..rig::alloc_request(0, 4096)
+        })
+        .unwrap();
+    let nops = [S_NOP; 1024];
+    let from = nops.as_ptr().expose_provenance() as u64;
+    rig.driver
+        .copy(&hansa_plugin_api::CopyRequest::linear(
+            0,
+            code.device_address,
+            from,
+            4096,
+        ))
+        .unwrap();
+    let event = fault_of(&rig, "leave", code.device_address);
+    assert!(
+        event.address >= code.device_address + 4096,
+        "{:#x}",
+        event.address
+    );
+    assert!(event.flags.contains(FaultFlags::NO_EXECUTE), "{:?}", event.flags);
 }
 
 #[test]

@@ -87,7 +87,10 @@ fn write_runs<H: Host>(wave: &mut Wave, op: &Op, lanes: u64, code: u16, dwords: 
 /// Fills a spare row from LDS, one element of `width` per lane at its address plus `offset`.
 #[inline(always)]
 fn read_row(wave: &mut Wave, op: &Op, spare: usize, width: Width, offset: u64) {
-    for lane in 0..64 {
+    let mut rest = wave.exec();
+    while rest != 0 {
+        let lane = rest.trailing_zeros() as usize & 63;
+        rest &= rest - 1;
         let address = address_of(wave, op, lane, offset);
         wave.spare[spare].0[lane] = match width {
             Width::Byte => wave.env.lds.read8(address),
@@ -352,7 +355,7 @@ fn pull<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 fn read_by_lane<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
     let start = u64::from(wave.s[M0] & 0xffff) + op.x;
-    for lane in 0..64 {
+    for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
         wave.spare[0].0[lane] = wave.env.lds.read32(start + 4 * lane as u64);
     }
     wave.commit(op.d, 0, lanes);

@@ -447,7 +447,7 @@ fn private_store(wave: &mut Wave, op: &Op, lanes: u64, offset: impl Fn(&Wave, us
 fn shared_load(wave: &mut Wave, op: &Op, lanes: u64) {
     let layout = Layout(op.e);
     for k in 0..layout.dwords() {
-        for lane in 0..64 {
+        for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
             let address = u64::from(wave.row(op.a).0[lane].wrapping_add(op.x as u32)) + 4 * k as u64;
             wave.spare[k].0[lane] = match layout.width() {
                 Width::Byte => wave.env.lds.read8(address),

@@ -237,7 +237,11 @@ fn run_waves(
                 left -= most - turn.budget;
             }
             std::mem::swap(&mut member.wave.env, &mut arena.env);
-            match exit? {
+            let exit = exit?;
+            if let Some(address) = arena.env.lds.take_wild() {
+                return Err(Fault::GroupMemory { address });
+            }
+            match exit {
                 Exit::End => {
                     member.state = State::Ended;
                     progressed = true;

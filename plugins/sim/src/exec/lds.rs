@@ -1,12 +1,20 @@
 //! The local data share of a work-group.
 //!
 //! A work-group runs on one thread, so that LDS needs no synchronisation. Reads outside the
-//! allocation give zero and writes outside it are dropped, as in hardware.
+//! allocation give zero and writes outside it are dropped, as in hardware. Addresses that no group's
+//! allocation can have are a fault of the kernel, which it hears of when its wave gives up the turn.
+
+use std::cell::Cell;
+
+/// The most LDS that a work-group can have.
+const MOST: u64 = 64 << 10;
 
 /// LDS of one work-group.
 #[derive(Debug, Default)]
 pub(crate) struct Lds {
     bytes: Vec<u8>,
+    /// An address that no group can have, if one was accessed.
+    wild: Cell<Option<u64>>,
 }
 
 impl Lds {
@@ -14,13 +22,34 @@ impl Lds {
     pub(crate) fn reset(&mut self, size: usize) {
         self.bytes.clear();
         self.bytes.resize(size, 0);
+        self.wild.set(None);
+    }
+
+    /// The address of an access that is a fault, once.
+    #[inline(always)]
+    pub(crate) fn take_wild(&self) -> Option<u64> {
+        self.wild.take()
+    }
+
+    /// Notes an access outside the allocation.
+    #[cold]
+    #[inline(never)]
+    fn missed(&self, address: u64) {
+        if address >= MOST {
+            self.wild.set(Some(address));
+        }
     }
 
     /// `N` bytes at `address`, if all are inside.
     #[inline(always)]
     fn get<const N: usize>(&self, address: u64) -> Option<[u8; N]> {
-        let start = usize::try_from(address).ok()?;
-        self.bytes.get(start..)?.first_chunk().copied()
+        let found = usize::try_from(address)
+            .ok()
+            .and_then(|start| self.bytes.get(start..)?.first_chunk());
+        if found.is_none() {
+            self.missed(address);
+        }
+        found.copied()
     }
 
     #[inline(always)]
@@ -28,8 +57,9 @@ impl Lds {
         let target = usize::try_from(address)
             .ok()
             .and_then(|start| self.bytes.get_mut(start..)?.first_chunk_mut());
-        if let Some(target) = target {
-            *target = value;
+        match target {
+            Some(target) => *target = value,
+            None => self.missed(address),
         }
     }
 
@@ -130,6 +160,17 @@ fn drain(to: &mut [u8], from: &[u32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_that_no_group_has_are_told_once() {
+        let mut lds = Lds::default();
+        lds.reset(16);
+        lds.write32(16, 1);
+        assert_eq!((lds.read32(0xfffc), lds.take_wild()), (0, None));
+        assert_eq!((lds.read32(0x1_0000), lds.take_wild()), (0, Some(0x1_0000)));
+        lds.write8(0xffff_ffff, 1);
+        assert_eq!((lds.take_wild(), lds.take_wild()), (Some(0xffff_ffff), None));
+    }
 
     #[test]
     fn accesses_outside_read_zero_and_write_nothing() {

@@ -92,6 +92,19 @@ __kernel void use_group(__global uint *out) {
     if (id == 0) out[get_group_id(0)] = values[0];
 }
 
+// Sets a word of group memory, or none, and one of the host's behind it.
+__kernel void set_group(uint index, __global uint *out) {
+    __local uint values[64];
+    ((volatile __local uint *)values)[index] = 7;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_local_id(0)] = ((volatile __local uint *)values)[index] + 1;
+}
+
+// Goes where there is no code.
+__kernel void leave(ulong address) {
+    __asm__ volatile("s_setpc_b64 %0" ::"s"(address));
+}
+
 __kernel void trap(void) { __builtin_trap(); }
 
 // Bits that no encoding has.
