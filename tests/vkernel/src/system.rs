@@ -159,7 +159,7 @@ impl System for VirtualSystem {
     }
 
     fn read_file(&self, path: &Path) -> Result<Vec<u8>, Errno> {
-        self.kernel.faults.check(&format!("read {}", path.display()))?;
+        self.kernel.file("read", path)?;
         self.kernel
             .machine
             .tree
@@ -169,8 +169,10 @@ impl System for VirtualSystem {
     }
 
     fn read_dir(&self, path: &Path) -> Result<Vec<String>, Errno> {
-        self.kernel.faults.check(&format!("list {}", path.display()))?;
-        self.kernel.machine.tree.list(path).ok_or(Errno::NOENT)
+        self.kernel.file("list", path)?;
+        let mut names = self.kernel.machine.tree.list(path).ok_or(Errno::NOENT)?;
+        names.retain(|name| !self.kernel.is_file_gone(&path.join(name)));
+        Ok(names)
     }
 
     fn page_size(&self) -> usize {
