@@ -8,9 +8,9 @@ use crate::files::{inode, DeviceFile, View};
 use crate::machine::Machine;
 use crate::process::Process;
 use crate::smi::Client;
+use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::{drm, kfd, Errno};
 use hansa_kfd::uapi::event::{exception, EVENT_HW_EXCEPTION};
-use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -171,7 +171,7 @@ impl Kernel {
         until: Option<std::time::Instant>,
     ) -> bool {
         match until {
-            Some(until) => self.raised.wait_until(process, until).timed_out(),
+            Some(until) => self.raised.wait_until(process, until),
             None => {
                 self.raised.wait(process);
                 false

@@ -1,9 +1,9 @@
 //! The face for drivers that take their system as a parameter.
 
 use crate::kernel::{doorbell_page, register_page, Kernel, Which, REGISTER_BYTES};
+use crate::sync::Mutex;
 use crate::Errno;
 use hansa_plugin_api::sys::{File, LinuxSystem, MapAccess, System};
-use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
