@@ -129,6 +129,7 @@ fn hansa_on_the_virtual_kernel_passes_every_client() {
         "bad_calls",
         "lifecycle",
         "info",
+        "endings",
     ] {
         Side::Kfd.output("gfx900", &program(client), &[code_objects()]);
     }

@@ -25,6 +25,7 @@ use hansa_plugin_api::fork::Lock;
 use hansa_plugin_api::sys::System;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 
 /// Interface that has the call for free memory.
@@ -47,9 +48,22 @@ pub struct Lasting {
     probed: Lock<Option<Topology>>,
     renders: Lock<HashMap<u32, Arc<Render>>>,
     pub(crate) event_page: Lock<Option<EventPage>>,
+    /// The process that it belongs to; 0 before the first opening.
+    owner: AtomicU32,
 }
 
 impl Lasting {
+    /// Forgets what is a parent process's, where no driver was there to be told of the fork. By now the numbers of its files
+    /// may be those of others, which stay open.
+    fn belong_here(&self) {
+        let own = std::process::id();
+        let before = self.owner.swap(own, Ordering::AcqRel);
+        if before != 0 && before != own {
+            self.renders.lock().drain().for_each(std::mem::forget);
+            std::mem::forget(self.event_page.lock().take());
+        }
+    }
+
     /// Forgets everything in a child process: the files are closed there, the mappings are the parent's.
     pub fn after_fork(&self) {
         for (_, render) in self.renders.lock().drain() {
@@ -141,6 +155,7 @@ impl Machine {
     ///
     /// Why there is none.
     pub fn open(system: &Arc<dyn System>, lasting: &Arc<Lasting>, config: &Config) -> Result<Self> {
+        lasting.belong_here();
         let (kfd, minor) = open_kfd(system)?;
         let topology = lasting.topology(system.as_ref())?;
         let (candidates, mut hidden) = judge(&topology, config, system.page_size() as u64);

@@ -5,8 +5,8 @@
 //! address. Threads that write meanwhile are held by `userfaultfd(2)` (write protection), and go on in the new mapping.
 //! When nobody needs the second address any more, the pages become ordinary ones again.
 
+use crate::sync::Mutex;
 use crate::Errno;
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;

@@ -1,10 +1,11 @@
 //! The script of failures.
 //!
-//! A rule names a call: a request by the kernel's name (`CREATE_QUEUE`), or `open PATH`, `read PATH`, `mmap KIND`
-//! (`kfd`, `render`, `nothing`). It fails with an errno, so many times, after so many that go well.
+//! A rule names a call: a request by the kernel's name (`CREATE_QUEUE`), or `open PATH`, `read PATH`, `list PATH`,
+//! `mmap KIND` (`kfd`, `render`, `nothing`), `munmap`; `MAP_MEMORY_TO_GPU device` is one device of several. It fails with an
+//! errno, so many times, after so many that go well. A device can also vanish, after so many requests.
 
+use crate::sync::Mutex;
 use crate::Errno;
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
 /// A call that is to fail.
@@ -25,6 +26,8 @@ pub struct Rule {
 pub struct Faults {
     rules: Mutex<Vec<Rule>>,
     counts: Mutex<BTreeMap<String, u32>>,
+    /// Devices that are to vanish, with the requests that they still see.
+    vanishing: Mutex<Vec<(usize, u32)>>,
 }
 
 impl Faults {
@@ -62,16 +65,41 @@ impl Faults {
             .count()
     }
 
-    /// Reads rules as text: `CALL=ERRNO[xTIMES][+AFTER]`, separated by semicolons; for the preload face.
+    /// Lets a GPU vanish after so many requests, whichever they are.
+    pub fn vanish(&self, gpu: usize, after: u32) {
+        self.vanishing.lock().push((gpu, after));
+    }
+
+    /// Counts a request; answers the GPUs that vanish with it.
+    pub(crate) fn tick(&self) -> Vec<usize> {
+        let mut vanishing = self.vanishing.lock();
+        let now = vanishing.iter().filter(|(_, after)| *after == 0);
+        let now = now.map(|(gpu, _)| *gpu).collect();
+        vanishing.retain(|(_, after)| *after != 0);
+        for (_, after) in vanishing.iter_mut() {
+            *after -= 1;
+        }
+        now
+    }
+
+    /// Reads rules as text: `CALL=ERRNO[xTIMES][+AFTER]` and `vanish=GPU[+AFTER]`, separated by semicolons; for the preload
+    /// face. The errno is the system's number, a GPU is its place in the machine, from 0.
     ///
     /// # Errors
     ///
     /// What cannot be read.
     pub fn script(&self, text: &str) -> Result<(), String> {
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {
-            let bad = || format!("{part:?} is not CALL=ERRNO[xTIMES][+AFTER]");
+            let bad = || format!("{part:?} is neither CALL=ERRNO[xTIMES][+AFTER] nor vanish=GPU[+AFTER]");
             let (call, rest) = part.trim().rsplit_once('=').ok_or_else(bad)?;
             let (rest, after) = rest.split_once('+').unwrap_or((rest, "0"));
+            if call == "vanish" {
+                self.vanish(
+                    rest.parse().map_err(|_| bad())?,
+                    after.parse().map_err(|_| bad())?,
+                );
+                continue;
+            }
             let (errno, times) = rest.split_once('x').unwrap_or((rest, "1"));
             self.add(Rule {
                 call: call.into(),
@@ -126,5 +154,9 @@ mod tests {
         assert_eq!(faults.check("open /dev/dri/renderD128"), Err(Errno::ACCESS));
         assert_eq!(faults.counts()["CREATE_QUEUE"], 4);
         assert!(faults.script("x").is_err());
+        assert!(faults.script("vanish=x").is_err());
+        faults.script("vanish=1+2;vanish=0").unwrap();
+        let gone: Vec<_> = (0..4).map(|_| faults.tick()).collect();
+        assert_eq!(gone, [vec![0], vec![], vec![1], vec![]]);
     }
 }

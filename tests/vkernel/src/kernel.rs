@@ -8,9 +8,11 @@ use crate::files::{inode, DeviceFile, View};
 use crate::machine::Machine;
 use crate::process::Process;
 use crate::smi::Client;
+use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::{drm, kfd, Errno};
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use hansa_kfd::uapi::event::{exception, EVENT_HW_EXCEPTION};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 /// How offsets for `mmap` of `/dev/kfd` are made.
@@ -92,6 +94,8 @@ pub struct Kernel {
     pub(crate) renders: Vec<Mutex<DeviceFile>>,
     /// The device's side of each GPU's doorbells.
     pub(crate) doorbells: Vec<View>,
+    /// GPUs that are there no more.
+    vanished: Vec<AtomicBool>,
     process: Mutex<Process>,
     pub(crate) raised: Condvar,
     pub(crate) exported: Mutex<Vec<Exported>>,
@@ -136,7 +140,9 @@ impl Kernel {
             renders.push(Mutex::new(DeviceFile::new(c"vkernel-render")?));
             doorbells.push(kfd.view(doorbell_page(gpu), described.doorbell_page_bytes())?);
         }
+        let vanished = machine.gpus.iter().map(|_| AtomicBool::new(false)).collect();
         Ok(Arc::new_cyclic(|kernel| Self {
+            vanished,
             machine,
             options,
             faults: Faults::default(),
@@ -165,7 +171,7 @@ impl Kernel {
         until: Option<std::time::Instant>,
     ) -> bool {
         match until {
-            Some(until) => self.raised.wait_until(process, until).timed_out(),
+            Some(until) => self.raised.wait_until(process, until),
             None => {
                 self.raised.wait(process);
                 false
@@ -204,7 +210,60 @@ impl Kernel {
         let gpu = minor
             .and_then(|minor| self.machine.gpus.iter().position(|gpu| gpu.render_minor == minor))
             .ok_or(Errno::NOENT)?;
+        if self.has_vanished(gpu) {
+            return Err(Errno::NODEV);
+        }
         self.renders[gpu].lock().open(close_on_exec)
+    }
+
+    /// Takes a GPU out of the machine: its queues run nothing more, programs are told of a hardware exception, requests that
+    /// name it are [`Errno::NODEV`], and its files are gone. What a program has of it can still be given back.
+    pub fn vanish(&self, gpu: usize) {
+        let Some(vanished) = self.vanished.get(gpu) else {
+            return;
+        };
+        if vanished.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let queues: Vec<u32> = {
+            let process = self.process();
+            let of_gpu = process.queues.table.iter().filter(|(_, queue)| queue.gpu == gpu);
+            of_gpu.map(|(id, _)| *id).collect()
+        };
+        for id in queues {
+            self.device.stop(id);
+        }
+        let mut payload = [0; 8];
+        payload[exception::MEMORY_LOST] = 1;
+        payload[exception::GPU_ID] = self.machine.gpus[gpu].gpu_id;
+        self.report(EVENT_HW_EXCEPTION, payload);
+    }
+
+    /// Whether a GPU is there no more.
+    pub(crate) fn has_vanished(&self, gpu: usize) -> bool {
+        self.vanished[gpu].load(Ordering::Acquire)
+    }
+
+    /// Whether a path is in a part of the topology that is there no more.
+    pub(crate) fn is_file_gone(&self, path: &Path) -> bool {
+        let nodes = Path::new(hansa_kfd::topology::ROOT).join("nodes");
+        let gpus = self.machine.gpus.iter().enumerate();
+        { gpus }.any(|(gpu, described)| {
+            self.has_vanished(gpu) && path.starts_with(nodes.join(described.node.to_string()))
+        })
+    }
+
+    /// Whether a file may be read, or a directory listed, for a face that has the files elsewhere; `what` is `read` or `list`.
+    ///
+    /// # Errors
+    ///
+    /// What the script says; [`Errno::NOENT`] for a file of a GPU that vanished.
+    pub fn file(&self, what: &str, path: &Path) -> Result<(), Errno> {
+        self.faults.check(&format!("{what} {}", path.display()))?;
+        if self.is_file_gone(path) {
+            return Err(Errno::NOENT);
+        }
+        Ok(())
     }
 
     /// Which device a descriptor is of.
@@ -239,6 +298,9 @@ impl Kernel {
             self.complain(format!("unknown request {code:#010x} on {which:?}"));
             return Err(Errno::NOTTY);
         };
+        for gpu in self.faults.tick() {
+            self.vanish(gpu);
+        }
         let answer = self.faults.check(name).and_then(|()| match which {
             Which::Kfd => kfd::answer(self, code, argument),
             Which::Render(gpu) => drm::answer(self, gpu, code, argument).map(|()| 0),
@@ -281,8 +343,21 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// [`Errno::INVAL`].
+    /// [`Errno::INVAL`] for a number that is none, [`Errno::NODEV`] for a GPU that vanished.
     pub(crate) fn gpu(&self, gpu_id: u32) -> Result<usize, Errno> {
+        let gpu = self.seen(gpu_id)?;
+        if self.has_vanished(gpu) {
+            return Err(Errno::NODEV);
+        }
+        Ok(gpu)
+    }
+
+    /// A GPU by the kernel's number, also one that vanished: for what is given back.
+    ///
+    /// # Errors
+    ///
+    /// [`Errno::INVAL`].
+    pub(crate) fn seen(&self, gpu_id: u32) -> Result<usize, Errno> {
         self.machine
             .gpus
             .iter()

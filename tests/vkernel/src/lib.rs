@@ -1,4 +1,4 @@
-//! A virtual kernel: answers `/dev/kfd`, render nodes and sysfs the way Linux does, without a GPU.
+//! A virtual kernel (how to use it: `README.md`): answers `/dev/kfd`, render nodes and sysfs the way Linux does, without a GPU.
 //!
 //! Drivers for AMD GPUs see the kernel through few calls: open, ioctl, mmap, and files of sysfs. This crate answers
 //! them inside the process, from a description of a machine ([`Machine`]: made up, or a dump of a real one's
@@ -23,7 +23,7 @@
 //! | [`debug`], [`smi`] | what debuggers and those who watch devices are told |
 //! | [`device`] | what runs packets behind the queues |
 //! | [`faults`] | the script of failures |
-//! | [`user`] | guarded access to the process's memory |
+//! | [`user`], [`sync`] | guarded access to the process's memory, and locks |
 
 pub mod alias;
 pub mod buffers;
@@ -41,6 +41,7 @@ pub mod process;
 pub mod queues;
 pub mod ranges;
 pub mod smi;
+pub mod sync;
 pub mod system;
 pub mod tree;
 pub mod user;
@@ -55,3 +56,8 @@ pub use hansa_plugin_api::sys::Errno;
 
 /// What requests answer.
 pub type Answer = Result<(), Errno>;
+
+/// The examples of the description are programs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

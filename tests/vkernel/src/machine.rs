@@ -414,9 +414,12 @@ impl Machine {
         tree.put(module.join("coresize"), "9000000\n");
         tree.put(module.join("initstate"), "live\n");
         tree.put_directory(&module.join("holders"));
-        for gpu in &gpus {
+        for (card, gpu) in gpus.iter().enumerate() {
             let drm = format!("/sys/dev/char/226:{}/device/drm", gpu.render_minor);
-            tree.put_directory(Path::new(&drm));
+            // Programs tell devices apart by the names of their nodes.
+            for node in [format!("card{card}"), format!("renderD{}", gpu.render_minor)] {
+                tree.put_directory(&Path::new(&drm).join(node));
+            }
         }
         tree.put(PRODUCTS, "1.0.0\n687F,\tC1,\tAMD Radeon RX Vega\n");
         Self { tree, gpus }

@@ -1,9 +1,9 @@
 //! The face for drivers that take their system as a parameter.
 
 use crate::kernel::{doorbell_page, register_page, Kernel, Which, REGISTER_BYTES};
+use crate::sync::Mutex;
 use crate::Errno;
 use hansa_plugin_api::sys::{File, LinuxSystem, MapAccess, System};
-use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -159,7 +159,7 @@ impl System for VirtualSystem {
     }
 
     fn read_file(&self, path: &Path) -> Result<Vec<u8>, Errno> {
-        self.kernel.faults.check(&format!("read {}", path.display()))?;
+        self.kernel.file("read", path)?;
         self.kernel
             .machine
             .tree
@@ -169,8 +169,10 @@ impl System for VirtualSystem {
     }
 
     fn read_dir(&self, path: &Path) -> Result<Vec<String>, Errno> {
-        self.kernel.faults.check(&format!("list {}", path.display()))?;
-        self.kernel.machine.tree.list(path).ok_or(Errno::NOENT)
+        self.kernel.file("list", path)?;
+        let mut names = self.kernel.machine.tree.list(path).ok_or(Errno::NOENT)?;
+        names.retain(|name| !self.kernel.is_file_gone(&path.join(name)));
+        Ok(names)
     }
 
     fn page_size(&self) -> usize {

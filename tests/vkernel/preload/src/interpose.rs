@@ -6,7 +6,7 @@
 #![expect(unreachable_pub, reason = "the dynamic linker reaches them")]
 
 use crate::next::{self, fail, Next};
-use crate::state::{existing, is_device, redirect, state};
+use crate::state::{existing, is_device, opened, redirect, state};
 use hansa_vkernel::kernel::Which;
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::path::Path;
@@ -47,9 +47,16 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: lib
         if is_device(text) {
             return open_device(text, flags);
         }
-        if let Some(to) = redirect(text) {
+        let what = if flags & libc::O_DIRECTORY == 0 {
+            "read"
+        } else {
+            "list"
+        };
+        match opened(what, text) {
             // SAFETY: the path is a string; the rest is the caller's.
-            return unsafe { next::openat(libc::AT_FDCWD, to.as_ptr(), flags, mode) };
+            Some(Ok(to)) => return unsafe { next::openat(libc::AT_FDCWD, to.as_ptr(), flags, mode) },
+            Some(Err(errno)) => return fail(errno),
+            None => {}
         }
     }
     // SAFETY: the caller's.
@@ -112,9 +119,13 @@ macro_rules! fopens {
                 return std::ptr::null_mut();
             };
             // SAFETY: the caller's.
-            match unsafe { text(path) }.and_then(redirect) {
+            match unsafe { text(path) }.and_then(|path| opened("read", path)) {
                 // SAFETY: the path is a string; the rest is the caller's.
-                Some(to) => unsafe { next(to.as_ptr(), mode) },
+                Some(Ok(to)) => unsafe { next(to.as_ptr(), mode) },
+                Some(Err(errno)) => {
+                    fail(errno);
+                    std::ptr::null_mut()
+                }
                 // SAFETY: the caller's.
                 None => unsafe { next(path, mode) },
             }
@@ -143,9 +154,13 @@ pub unsafe extern "C" fn opendir(path: *const c_char) -> *mut libc::DIR {
         return std::ptr::null_mut();
     };
     // SAFETY: the caller's.
-    match unsafe { text(path) }.and_then(redirect) {
+    match unsafe { text(path) }.and_then(|path| opened("list", path)) {
         // SAFETY: the path is a string.
-        Some(to) => unsafe { next(to.as_ptr()) },
+        Some(Ok(to)) => unsafe { next(to.as_ptr()) },
+        Some(Err(errno)) => {
+            fail(errno);
+            std::ptr::null_mut()
+        }
         // SAFETY: the caller's.
         None => unsafe { next(path) },
     }

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `VKERNEL_MACHINE` | `gfx900` (default), a list such as `gfx90a:debug,gfx1030` ([`hansa_vkernel::GpuSpec::named`]), or the path of a topology dump |
 //! | `VKERNEL_DKMS` | set: with the calls of AMD's own kernel module, which share memory by names |
+//! | `VKERNEL_XNACK` | set: devices can replay memory faults |
 //! | `VKERNEL_MINOR` | minor number of the interface |
 //! | `VKERNEL_FAULTS` | script of failures, see [`hansa_vkernel::Faults::script`] |
 //! | `VKERNEL_TRACE` | set: every request is written to standard error |

@@ -177,6 +177,20 @@ pub(crate) fn is_device(path: &CStr) -> bool {
     bytes == b"/dev/kfd" || bytes.starts_with(b"/dev/dri/renderD")
 }
 
+/// Where a file or a directory is that a program opens (`what` is `read` or `list`), or how that fails; `None` for one that
+/// does not concern the virtual kernel.
+pub(crate) fn opened(what: &str, path: &CStr) -> Option<Result<CString, i32>> {
+    let to = redirect(path)?;
+    let asked = real(path.to_str().ok()?);
+    let answer = existing()?.kernel.file(what, Path::new(&asked));
+    Some(answer.map(|()| to).map_err(|errno| errno.raw_os_error()))
+}
+
+/// `/sys/class/kfd/kfd` is a link.
+fn real(path: &str) -> String {
+    path.replacen("/sys/class/kfd", "/sys/devices/virtual/kfd", 1)
+}
+
 /// Where a path leads; `None` for one that does not concern the virtual kernel.
 pub(crate) fn redirect(path: &CStr) -> Option<CString> {
     let bytes = path.to_bytes();
@@ -184,9 +198,7 @@ pub(crate) fn redirect(path: &CStr) -> Option<CString> {
         return None;
     }
     let state = state()?;
-    let text = path.to_str().ok()?;
-    // `/sys/class/kfd/kfd` is a link.
-    let text = text.replacen("/sys/class/kfd", "/sys/devices/virtual/kfd", 1);
+    let text = real(path.to_str().ok()?);
     let to = state.files.join(text.trim_start_matches('/'));
     CString::new(to.into_os_string().into_encoded_bytes()).ok()
 }

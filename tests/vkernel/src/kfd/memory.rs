@@ -137,19 +137,31 @@ pub(super) fn free_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer
     Ok(())
 }
 
-fn devices(kernel: &Kernel, pointer: u64, count: u32, done: u32) -> Result<Vec<usize>, Errno> {
+fn devices(
+    kernel: &Kernel,
+    pointer: u64,
+    count: u32,
+    done: u32,
+    by_number: fn(&Kernel, u32) -> Result<usize, Errno>,
+) -> Result<Vec<usize>, Errno> {
     if count == 0 || done > count || count > 4096 {
         return Err(Errno::INVAL);
     }
     user::words(pointer, count as usize)?
         .into_iter()
-        .map(|gpu_id| kernel.gpu(gpu_id))
+        .map(|gpu_id| by_number(kernel, gpu_id))
         .collect()
 }
 
 pub(super) fn map_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let mut a: MapMemoryToGpu = user::get(at, bytes)?;
-    let gpus = devices(kernel, a.device_ids_array_ptr, a.n_devices, a.n_success)?;
+    let gpus = devices(
+        kernel,
+        a.device_ids_array_ptr,
+        a.n_devices,
+        a.n_success,
+        Kernel::gpu,
+    )?;
     let mut process = kernel.process();
     let (address, size) = {
         let buffer = process.buffers.get(a.handle)?;
@@ -217,7 +229,13 @@ pub(crate) fn show(kernel: &Kernel, gpu: usize, buffer: &Buffer) {
 
 pub(super) fn unmap_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let mut a: UnmapMemoryFromGpu = user::get(at, bytes)?;
-    let gpus = devices(kernel, a.device_ids_array_ptr, a.n_devices, a.n_success)?;
+    let gpus = devices(
+        kernel,
+        a.device_ids_array_ptr,
+        a.n_devices,
+        a.n_success,
+        Kernel::seen,
+    )?;
     let mut process = kernel.process();
     let buffer = process.buffers.get(a.handle)?;
     let (start, end) = (buffer.address, buffer.address + buffer.bytes);

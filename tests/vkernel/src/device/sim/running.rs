@@ -2,10 +2,10 @@
 
 use super::{code, Gpu};
 use crate::device::{Fault, Job, Memory, Outcome};
+use crate::sync::Mutex;
 use hansa_sim::exec;
 use hansa_sim::exec::{Arena, GroupOutcome, KernelDescriptor, MemoryReason, SuspendedGroup};
 use hansa_sim::gws::Gws;
-use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
