@@ -140,6 +140,7 @@ fn write(machine: &Machine) -> Result<PathBuf, String> {
         path.hash(&mut hasher);
         contents.hash(&mut hasher);
     }
+    machine.tree.directories().for_each(|path| path.hash(&mut hasher));
     // SAFETY: takes nothing and cannot fail.
     let user = unsafe { libc::getuid() };
     let name = format!("hansa-vkernel-{user}-{:016x}", hasher.finish());
