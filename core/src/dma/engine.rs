@@ -2,10 +2,10 @@
 //!
 //! Ring indices count bytes and only grow; a packet does not wrap around the end of the ring, so a batch that would is
 //! preceded by empty words. Whoever copies waits for the end of the batch: the engine clears a signal with its last
-//! packets and announces that like any other change of a signal.
+//! packets and announces that like any other change of a signal, unless it is over before somebody could sleep.
 
 use super::packets::{Builder, COPY_WORDS};
-use super::{fill_word, rows};
+use super::{bytes_of, fill_word, rows};
 use crate::agent::DeviceRef;
 use crate::error::{Error, Result};
 use crate::memory::host::page_bytes;
@@ -16,6 +16,7 @@ use crate::signal::{hardware, pool, wait, Block, Condition};
 use hansa_plugin_api as api;
 use parking_lot::Mutex;
 use std::sync::atomic::{fence, AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Bytes of a ring.
 const RING_BYTES: u64 = 256 << 10;
@@ -25,6 +26,10 @@ const BATCH_WORDS: usize = 1024 * COPY_WORDS;
 const READ_INDEX: usize = 128;
 /// How long one look at an engine that should be done lasts, in nanoseconds.
 const LOOK: u64 = 100_000_000;
+/// As [`LOOK`], where the end is not announced.
+const SHORT_LOOK: u64 = 100_000;
+/// Bytes of a copy up to which its end is not announced.
+const SMALL: u64 = 64 << 10;
 
 /// A queue of a copy engine.
 #[derive(Debug)]
@@ -135,18 +140,19 @@ impl Engine {
             }
             while words.len() >= BATCH_WORDS {
                 let rest = words.split_off(BATCH_WORDS);
-                self.batch(&words)?;
+                self.batch(&words, false)?;
                 words = rest;
             }
         }
         if words.is_empty() {
             return Ok(());
         }
-        self.batch(&words)
+        self.batch(&words, bytes_of(request) <= SMALL)
     }
 
-    /// Runs packets and waits for their end.
-    fn batch(&self, packets: &[u32]) -> Result<()> {
+    /// Runs packets and waits for their end. That of a `short` batch is not announced: whoever waits sees it before an
+    /// interrupt would tell.
+    fn batch(&self, packets: &[u32], short: bool) -> Result<()> {
         let done = pool::create(1, flag::SLEEPS)?;
         let mut words = Vec::with_capacity(packets.len() + 32);
         self.builder.caches(&mut words);
@@ -155,11 +161,11 @@ impl Engine {
         // The value is 1, so its lower half is all there is to clear.
         let value = std::ptr::from_ref(&done.value).expose_provenance() as u64;
         self.builder.fence(&mut words, value, 0);
-        if let Some((mailbox, event)) = hardware::announcement() {
+        if let Some((mailbox, event)) = hardware::announcement().filter(|_| !short) {
             self.builder.fence(&mut words, mailbox, event);
             self.builder.trap(&mut words, event);
         }
-        let outcome = self.submit(&words).and_then(|()| self.wait(done));
+        let outcome = self.submit(&words).and_then(|()| self.wait(done, short));
         if outcome.is_ok() {
             pool::retire(done);
         }
@@ -167,9 +173,14 @@ impl Engine {
         outcome
     }
 
-    fn wait(&self, done: &Block) -> Result<()> {
-        while wait::wait(done, Condition::Eq, 0, LOOK) != 0 {
+    fn wait(&self, done: &Block, short: bool) -> Result<()> {
+        let look = if short { SHORT_LOOK } else { LOOK };
+        while wait::wait(done, Condition::Eq, 0, look) != 0 {
             self.check()?;
+            if short {
+                // Others are before it.
+                std::thread::sleep(Duration::from_nanos(SHORT_LOOK));
+            }
         }
         Ok(())
     }
@@ -195,7 +206,7 @@ impl Engine {
         let end = *written + padding + bytes;
         while end - self.index(READ_INDEX).load(Ordering::Acquire) > RING_BYTES {
             self.check()?;
-            std::thread::sleep(std::time::Duration::from_micros(20));
+            std::thread::sleep(Duration::from_micros(20));
         }
         let ring = |place: u64| pointer(self.ring.address + size(place));
         if padding != 0 {

@@ -113,6 +113,23 @@ impl Pages {
         Ok(pages)
     }
 
+    /// A part of other pages, which is not unmapped by itself.
+    #[must_use]
+    pub(crate) const fn part(address: usize, bytes: usize) -> Self {
+        Self {
+            address,
+            bytes,
+            outer: 0,
+            outer_bytes: 0,
+        }
+    }
+
+    /// Whether they are part of others.
+    #[must_use]
+    pub(crate) const fn is_part(&self) -> bool {
+        self.outer_bytes == 0
+    }
+
     /// Unmaps them.
     ///
     /// # Safety

@@ -5,6 +5,7 @@ pub mod arena;
 mod available;
 pub mod file;
 pub mod host;
+pub mod host_slabs;
 pub mod index;
 pub mod interop;
 pub mod ipc;

@@ -122,6 +122,18 @@ impl Runtime {
             executable: flags & flag::EXECUTABLE != 0,
             ..self.host_options
         };
+        let apart = options.executable || (options.guard_pages && options.guard_small);
+        if let Some(pages) = (!apart).then(|| self.host_slabs.take(self, length)).flatten() {
+            let base = pages.address as u64;
+            return Ok(Allocation {
+                kind: AllocationKind::Host(pages),
+                base,
+                host_base: base,
+                requested: bytes,
+                bytes: whole,
+                ..empty(region, flags)
+            });
+        }
         let pages = Pages::map(length, super::host::page_bytes(), options)?;
         let base = pages.address as u64;
         match self.register_with_all(base, whole) {
@@ -171,6 +183,7 @@ impl Runtime {
         }
         self.deregister(&allocation.registrations);
         match allocation.kind {
+            AllocationKind::Host(pages) if pages.is_part() => self.host_slabs.give(&pages),
             AllocationKind::Host(pages) => {
                 // SAFETY: the program freed it; devices do not see it any more.
                 unsafe { pages.unmap() };

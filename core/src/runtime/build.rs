@@ -143,6 +143,7 @@ fn assemble(
         events: SystemEvents::default(),
         coherency: Mutex::new(HashMap::new()),
         host_options,
+        host_slabs: crate::memory::host_slabs::HostSlabs::default(),
         code: crate::code::Code::default(),
         groups: crate::handle::Table::new(crate::handle::Kind::SignalGroup),
         exchange: crate::ipc::Exchange::default(),

@@ -117,6 +117,8 @@ pub struct Runtime {
     pub coherency: Mutex<HashMap<usize, u32>>,
     /// How host memory is mapped.
     pub host_options: HostOptions,
+    /// Small host allocations.
+    pub host_slabs: crate::memory::host_slabs::HostSlabs,
     /// Executables and the like.
     pub code: crate::code::Code,
     /// Signal groups.
@@ -261,6 +263,7 @@ impl Runtime {
             }
             self.release(&allocation);
         }
+        self.host_slabs.stop(self);
         crate::signal::pool::observe_no_more();
         crate::signal::pool::retire_all();
         self.extensions.lock().slots.clear();

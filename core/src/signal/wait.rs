@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 const SPIN: Duration = Duration::from_micros(40);
 /// As [`SPIN`], where hardware changes signals: an interrupt takes longer to wake a sleeper than most packets last.
 const SPIN_FOR_HARDWARE: Duration = Duration::from_micros(200);
+/// How long a wait for hardware looks before it lets others have the processor between looks: whoever it waits for may need it.
+const ALONE: Duration = Duration::from_micros(20);
 /// How long one sleep lasts where the system has no `membarrier`, so that a lost wake-up ends.
 const UNSURE_SLEEP: Duration = Duration::from_millis(1);
 
@@ -255,12 +257,10 @@ fn spin(deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
         }
         std::hint::spin_loop();
     }
-    let most = if hardware::is_served() {
-        SPIN_FOR_HARDWARE
-    } else {
-        SPIN
-    };
-    let until = Instant::now() + most;
+    let served = hardware::is_served();
+    let most = if served { SPIN_FOR_HARDWARE } else { SPIN };
+    let start = Instant::now();
+    let (until, shared_from) = (start + most, start + ALONE);
     loop {
         for _ in 0..32 {
             if done() {
@@ -271,6 +271,9 @@ fn spin(deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
         let now = Instant::now();
         if now >= until || deadline.0.is_some_and(|at| now >= at) {
             return done();
+        }
+        if served && now >= shared_from {
+            std::thread::yield_now();
         }
     }
 }

@@ -182,8 +182,14 @@ impl Kernel {
     /// Raises an event from a device.
     pub(crate) fn raise(&self, event: u32) {
         // A device may name an event that is gone; the kernel passes over it.
-        let _ = self.process().events.raise(event);
-        self.raised.notify_all();
+        let mut process = self.process();
+        let _ = process.events.raise(event);
+        // Who waits for other events sleeps on.
+        let is_awaited = process.events.get(event).is_ok_and(|event| event.waiters != 0);
+        drop(process);
+        if is_awaited {
+            self.raised.notify_all();
+        }
     }
 
     /// Raises all events of a kind, with what they report. Answers whether there was one.

@@ -155,6 +155,9 @@ impl Queue {
             }
             step = Step::Did;
         }
+        if step == Step::Idle && self.pending {
+            step = Step::Waits;
+        }
         Ok(step)
     }
 

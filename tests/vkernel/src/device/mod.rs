@@ -1,6 +1,7 @@
 //! What runs packets behind the queues: one thread per kernel, a state machine per queue, none waits for another.
 //!
-//! The thread sleeps when there is no queue, and looks at doorbells ever less often while nothing is rung.
+//! The thread sleeps when there is no queue, and looks at doorbells ever less often while nothing is rung; at packets that
+//! wait for memory it looks as often as it does after work.
 
 mod aql;
 mod atomic;
@@ -115,6 +116,8 @@ pub trait Executor: Send + Sync + fmt::Debug {
 enum Step {
     /// There was nothing to do.
     Idle,
+    /// A packet waits for memory to change, which no doorbell tells.
+    Waits,
     /// Something was done, and there may be more.
     Did,
 }
@@ -299,7 +302,7 @@ fn run(kernel: &Weak<Kernel>, executor: Option<&dyn Executor>, shared: &Shared) 
             slots.values().cloned().collect()
         };
         let Some(kernel) = kernel.upgrade() else { return };
-        let mut did = false;
+        let (mut did, mut waits) = (false, false);
         for slot in slots {
             let mut slot = slot.lock();
             if slot.dead || slot.paused {
@@ -312,7 +315,10 @@ fn run(kernel: &Weak<Kernel>, executor: Option<&dyn Executor>, shared: &Shared) 
                 Running::Sdma(queue) => queue.step(&memory),
             };
             match step {
-                Ok(step) => did |= step == Step::Did,
+                Ok(step) => {
+                    did |= step == Step::Did;
+                    waits |= step == Step::Waits;
+                }
                 Err(fault) => {
                     slot.dead = true;
                     report(&kernel, slot.gpu, fault);
@@ -325,7 +331,11 @@ fn run(kernel: &Weak<Kernel>, executor: Option<&dyn Executor>, shared: &Shared) 
         } else if idle_since.elapsed() > BUSY {
             drop(kernel);
             std::thread::sleep(pause);
-            pause = (pause * 2).min(PAUSES.1);
+            pause = if waits {
+                PAUSES.0
+            } else {
+                (pause * 2).min(PAUSES.1)
+            };
         } else {
             std::thread::yield_now();
         }

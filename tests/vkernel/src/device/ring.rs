@@ -93,7 +93,12 @@ impl Ring {
                     seen(self.next)?;
                     step = Step::Did;
                 }
-                Ran::Waits => break,
+                Ran::Waits => {
+                    if step == Step::Idle {
+                        step = Step::Waits;
+                    }
+                    break;
+                }
                 Ran::Unknown(head) => {
                     memory.kernel().complain(format!("{what} {head:#010x}"));
                     self.stopped = true;
