@@ -23,7 +23,9 @@ use crate::kernels::host_object;
 const LIMIT: &str = "600";
 
 /// Clients of functions that Debian's header does not have; they are compiled against our own.
-const NEWER: &[&str] = &["copies", "levels", "pages", "peers", "sharing", "svm", "vmem"];
+const NEWER: &[&str] = &[
+    "copies", "levels", "pages", "peers", "scratch", "sharing", "svm", "vmem",
+];
 
 /// Whether clients and kernels can be compiled here. A test that gets `false` has nothing to do.
 ///

@@ -150,8 +150,20 @@ fn a_tool_hears_of_scratch() {
         judge(MACHINE, client, &mut command);
         lines(&log)
     };
+    let limited = heard("scratch", &[], "0");
+    for what in ["alloc-start", "alloc-end", "free-start", "free-end"] {
+        let of = |flags: &str| {
+            limited
+                .iter()
+                .any(|line| line.starts_with(what) && line.split(' ').nth(2) == Some(flags))
+        };
+        assert!(of("0") && of("1"), "{what}: {limited:?}");
+    }
+    let reclaims = |what: &str| limited.iter().filter(|line| line.starts_with(what)).count();
+    assert!(reclaims("reclaim-start") > 2);
+    assert_eq!(reclaims("reclaim-start"), reclaims("reclaim-end"));
     for lines in [heard("kernels", &["spill"], "0"), heard("tooled", &[], "2048")] {
-        assert!(!lines.is_empty());
+        assert!(!lines.is_empty() && !lines.iter().any(|line| line.contains("reclaim")));
         // Each allocation has an end with memory, and is given back with its queue, in this order.
         let of = |what: &str| -> Vec<&str> {
             let lines = lines.iter().filter_map(|line| line.strip_prefix(what));
@@ -161,7 +173,7 @@ fn a_tool_hears_of_scratch() {
         assert_eq!(of("free-start"), of("free-end"), "{lines:?}");
         assert_eq!(of("alloc-start").len(), of("free-start").len(), "{lines:?}");
         for end in lines.iter().filter(|line| line.starts_with("alloc-end")) {
-            let numbers: Vec<u64> = end.split(' ').skip(2).filter_map(|n| n.parse().ok()).collect();
+            let numbers: Vec<u64> = end.split(' ').skip(3).filter_map(|n| n.parse().ok()).collect();
             assert!(
                 matches!(*numbers, [bytes, slots] if bytes >= slots * 256 && slots > 0),
                 "{end}"

@@ -2,6 +2,7 @@
 
 use crate::entry::Value;
 use hansa_core::agent::{Agent, AgentKind, Device};
+use hansa_core::queue::reclaim;
 use hansa_core::runtime::Runtime;
 use hansa_core::{clock, Error, Result};
 use hansa_plugin_api::hsa::{
@@ -59,7 +60,8 @@ pub(super) fn info(runtime: &Runtime, agent: &Agent, attribute: u32, value: Valu
         Info::MEMORY_PROPERTIES => value.set(memory_properties(agent)),
         // No packet processor here has extended dispatch packets.
         Info::AQL_EXTENSIONS => value.set(0u64),
-        Info::SCRATCH_LIMIT_MAX | Info::SCRATCH_LIMIT_CURRENT => value.set(scratch_limit(runtime, agent)),
+        Info::SCRATCH_LIMIT_MAX => value.set(reclaim::most(runtime, agent)),
+        Info::SCRATCH_LIMIT_CURRENT => value.set(reclaim::limit(runtime, agent)),
         Info::CLOCK_COUNTERS => value.set(counters(runtime, device)?),
         Info::PM4_EMULATION | Info::HAS_EXPERT_SCHED_MODE | Info::HOST_ALLOC_DMABUF_SUPPORTED => {
             value.set(false);
@@ -173,15 +175,6 @@ fn memory_properties(agent: &Agent) -> [u8; 8] {
         properties[(bit / 8) as usize] |= 1 << (bit % 8);
     }
     properties
-}
-
-/// Scratch that the queues of an agent may hold, of which there is one setting.
-fn scratch_limit(runtime: &Runtime, agent: &Agent) -> u64 {
-    if agent.is_gpu() {
-        u64::from(runtime.config.settings.runtime.scratch_mem_mb.value.0) << 20
-    } else {
-        0
-    }
 }
 
 fn counters(runtime: &Runtime, device: Option<&Device>) -> Result<hsa_amd_clock_counters_t> {

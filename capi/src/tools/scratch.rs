@@ -4,7 +4,8 @@ use crate::table;
 use hansa_core::queue::scratch_events::ScratchEvent;
 use hansa_plugin_api::hsa::{
     hsa_amd_event_scratch_alloc_end_t, hsa_amd_event_scratch_alloc_flag_t as Flag,
-    hsa_amd_event_scratch_alloc_start_t, hsa_amd_event_scratch_free_end_t,
+    hsa_amd_event_scratch_alloc_start_t, hsa_amd_event_scratch_async_reclaim_end_t,
+    hsa_amd_event_scratch_async_reclaim_start_t, hsa_amd_event_scratch_free_end_t,
     hsa_amd_event_scratch_free_start_t, hsa_amd_tool_event, hsa_amd_tool_event_kind_t as Kind,
     hsa_amd_tool_event_t, hsa_queue_t, ToolsApiTable,
 };
@@ -34,14 +35,26 @@ fn queue_at(handle: u64) -> *const hsa_queue_t {
     std::ptr::with_exposed_provenance(usize::try_from(handle).unwrap_or(0))
 }
 
+fn kind_of(once: bool) -> Flag {
+    if once {
+        Flag::USE_ONCE
+    } else {
+        Flag::NONE
+    }
+}
+
 /// Passes an event on.
 pub(crate) fn report(event: ScratchEvent) {
     match event {
-        ScratchEvent::AllocStart { queue, dispatch } => {
+        ScratchEvent::AllocStart {
+            queue,
+            dispatch,
+            once,
+        } => {
             let event = hsa_amd_event_scratch_alloc_start_t {
                 kind: Kind::SCRATCH_ALLOC_START,
                 queue: queue_at(queue),
-                flags: Flag::NONE,
+                flags: kind_of(once),
                 dispatch_id: dispatch,
             };
             let scratch_alloc_start = &raw const event;
@@ -55,11 +68,12 @@ pub(crate) fn report(event: ScratchEvent) {
             dispatch,
             bytes,
             waves,
+            once,
         } => {
             let event = hsa_amd_event_scratch_alloc_end_t {
                 kind: Kind::SCRATCH_ALLOC_END,
                 queue: queue_at(queue),
-                flags: Flag::NONE,
+                flags: kind_of(once),
                 dispatch_id: dispatch,
                 size: usize::try_from(bytes).unwrap_or(usize::MAX),
                 num_slots: usize::try_from(waves).unwrap_or(usize::MAX),
@@ -70,11 +84,11 @@ pub(crate) fn report(event: ScratchEvent) {
                 hsa_amd_tool_event_t { scratch_alloc_end },
             );
         }
-        ScratchEvent::FreeStart { queue } => {
+        ScratchEvent::FreeStart { queue, once } => {
             let event = hsa_amd_event_scratch_free_start_t {
                 kind: Kind::SCRATCH_FREE_START,
                 queue: queue_at(queue),
-                flags: Flag::NONE,
+                flags: kind_of(once),
             };
             let scratch_free_start = &raw const event;
             tell(
@@ -82,16 +96,44 @@ pub(crate) fn report(event: ScratchEvent) {
                 hsa_amd_tool_event_t { scratch_free_start },
             );
         }
-        ScratchEvent::FreeEnd { queue } => {
+        ScratchEvent::FreeEnd { queue, once } => {
             let event = hsa_amd_event_scratch_free_end_t {
                 kind: Kind::SCRATCH_FREE_END,
                 queue: queue_at(queue),
-                flags: Flag::NONE,
+                flags: kind_of(once),
             };
             let scratch_free_end = &raw const event;
             tell(
                 member!(hsa_amd_tool_scratch_event_free_end_fn),
                 hsa_amd_tool_event_t { scratch_free_end },
+            );
+        }
+        ScratchEvent::ReclaimStart { queue } => {
+            let event = hsa_amd_event_scratch_async_reclaim_start_t {
+                kind: Kind::SCRATCH_ASYNC_RECLAIM_START,
+                queue: queue_at(queue),
+                flags: Flag::NONE,
+            };
+            let scratch_async_reclaim_start = &raw const event;
+            tell(
+                member!(hsa_amd_tool_scratch_event_async_reclaim_start_fn),
+                hsa_amd_tool_event_t {
+                    scratch_async_reclaim_start,
+                },
+            );
+        }
+        ScratchEvent::ReclaimEnd { queue } => {
+            let event = hsa_amd_event_scratch_async_reclaim_end_t {
+                kind: Kind::SCRATCH_ASYNC_RECLAIM_END,
+                queue: queue_at(queue),
+                flags: Flag::NONE,
+            };
+            let scratch_async_reclaim_end = &raw const event;
+            tell(
+                member!(hsa_amd_tool_scratch_event_async_reclaim_end_fn),
+                hsa_amd_tool_event_t {
+                    scratch_async_reclaim_end,
+                },
             );
         }
     }

@@ -138,6 +138,16 @@ settings! {
         check_flat_scratch: bool = false, "HSA_CHECK_FLAT_SCRATCH";
         /// When set, scratch memory per work-item that a new queue gets at once, in bytes.
         scratch_mem: Bytes = Bytes(2048), "HSA_SCRATCH_MEM";
+        /// Scratch of one queue in bytes beyond which each dispatch has its own, where queues keep theirs to their end.
+        scratch_single_limit: Bytes = Bytes(140 << 20), "HSA_SCRATCH_SINGLE_LIMIT";
+        /// The same where scratch can be taken from a running queue; 0 for 3 GiB for each of the GPU's parts.
+        scratch_single_limit_async: Bytes = Bytes(0), "HSA_SCRATCH_SINGLE_LIMIT_ASYNC";
+        /// Take scratch from running queues, where the driver can.
+        enable_scratch_async_reclaim: bool = true, "HSA_ENABLE_SCRATCH_ASYNC_RECLAIM";
+        /// Leave a queue all scratch that it ever needed.
+        no_scratch_reclaim: bool = false, "HSA_NO_SCRATCH_RECLAIM";
+        /// Stop a queue with an error rather than run fewer waves at once when scratch is short.
+        no_scratch_thread_limiter: bool = false, "HSA_NO_SCRATCH_THREAD_LIMITER";
         /// Most hardware queues per agent, 0 for as many as there are.
         max_queues: Count = Count(0), "HSA_MAX_QUEUES";
         /// Hardware queues per agent and priority that counted queues share.

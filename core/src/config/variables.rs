@@ -173,15 +173,15 @@ pub const VARIABLES: &[Variable] = &[
     row("HSA_SCRATCH_MEM", Use::Setting("hsa.scratch_mem")),
     row(
         "HSA_SCRATCH_SINGLE_LIMIT",
-        Use::NoMeaning("scratch memory is not reclaimed"),
+        Use::Setting("hsa.scratch_single_limit"),
     ),
     row(
         "HSA_SCRATCH_SINGLE_LIMIT_ASYNC",
-        Use::NoMeaning("scratch memory is not reclaimed"),
+        Use::Setting("hsa.scratch_single_limit_async"),
     ),
     row(
         "HSA_ENABLE_SCRATCH_ASYNC_RECLAIM",
-        Use::NoMeaning("scratch memory is not reclaimed"),
+        Use::Setting("hsa.enable_scratch_async_reclaim"),
     ),
     row(
         "HSA_ENABLE_SCRATCH_ALT",
@@ -189,11 +189,11 @@ pub const VARIABLES: &[Variable] = &[
     ),
     row(
         "HSA_NO_SCRATCH_RECLAIM",
-        Use::NoMeaning("scratch memory is not reclaimed"),
+        Use::Setting("hsa.no_scratch_reclaim"),
     ),
     row(
         "HSA_NO_SCRATCH_THREAD_LIMITER",
-        Use::NoMeaning("too little scratch memory is an error of the queue"),
+        Use::Setting("hsa.no_scratch_thread_limiter"),
     ),
     row("HSA_CHECK_FLAT_SCRATCH", Use::Setting("hsa.check_flat_scratch")),
     path("HSA_TOOLS_LIB", Use::Setting("hsa.tools_lib")),

@@ -20,6 +20,9 @@ pub const NAME_TAG: u64 = 0x4861_6e73_614e_616d;
 /// All queues of the process.
 pub static ARENA: Arena = Arena::new(SLOT_BYTES, MAX_QUEUES);
 
+/// Bit of [`Descriptor::caps`]: scratch may be taken back while the queue runs, and the structure is the long one.
+pub const CAN_RECLAIM: u32 = 1 << 1;
+
 /// Bits of [`Descriptor::properties`].
 pub mod property {
     /// Addresses have 64 bits.
@@ -79,11 +82,13 @@ pub struct Descriptor {
     pub scratch_lane_bytes: AtomicU32,
     /// See [`property`].
     pub properties: AtomicU32,
-    scratch_max_use_index: AtomicU64,
+    /// Where scratch is taken back: the last dispatch that may use what there is.
+    pub scratch_max_use_index: AtomicU64,
     /// The signal through which the device reports errors.
     pub inactive_signal: AtomicU64,
     reserved4: [AtomicU32; 14],
-    scratch_last_used: [AtomicU64; 256],
+    /// The last dispatch that used scratch, and alternate scratch, for each part of the device.
+    pub scratch_last_used: [AtomicU64; 256],
     /// [`TAG`] while the queue lives, [`NAME_TAG`] while a name of another queue does.
     pub tag: AtomicU64,
     /// What kind of queue the runtime made it.
@@ -191,6 +196,9 @@ impl Descriptor {
             &self.inactive_signal,
         ] {
             field.store(0, Ordering::Relaxed);
+        }
+        for index in &self.scratch_last_used {
+            index.store(0, Ordering::Relaxed);
         }
     }
 }

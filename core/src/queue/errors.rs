@@ -137,7 +137,9 @@ fn answer(runtime: &Runtime, queue: &Queue, device: &DeviceQueue, code: i64) -> 
     if !*alive {
         return Ok(false);
     }
-    if code & NEEDS_SCRATCH != 0 {
+    if code == SCRATCH_DONE {
+        scratch::returned(runtime, queue, device);
+    } else {
         scratch::serve(runtime, queue, device)?;
     }
     device.inactive.value.store(0, Ordering::Release);

@@ -11,6 +11,7 @@ pub mod index;
 pub mod intercept;
 mod listeners;
 pub(crate) mod own;
+pub mod reclaim;
 pub mod scratch;
 pub mod scratch_events;
 pub mod slots;
@@ -28,11 +29,12 @@ use crate::signal::block::{flag, KIND_DOORBELL};
 use crate::signal::{pool, Block, Condition};
 use crate::trace;
 use counted::Name;
-use descriptor::{property, ROLE_DEVICE, ROLE_SOFT, TAG};
+use descriptor::{property, CAN_RECLAIM, ROLE_DEVICE, ROLE_SOFT, TAG};
 use hansa_plugin_api as api;
 use intercept::Intercept;
 use listeners::Listeners;
 use parking_lot::Mutex;
+use scratch::Scratch;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use undo::Undo;
@@ -72,7 +74,7 @@ pub struct DeviceQueue {
     /// Whether the device still serves the queue. Held while the handler thread answers the device, so that the queue is
     /// not taken down meanwhile.
     alive: Mutex<bool>,
-    scratch: Mutex<Option<api::Allocation>>,
+    scratch: Mutex<Option<Scratch>>,
     /// Share and compute units, for changes.
     settings: Mutex<Settings>,
 }
@@ -312,6 +314,9 @@ impl Queue {
             .max_wave_id
             .store(waves.saturating_sub(1), Ordering::Relaxed);
         descriptor.properties.store(property::IS_PTR64, Ordering::Relaxed);
+        if reclaim::is_taken(runtime, agent) {
+            descriptor.caps.store(CAN_RECLAIM, Ordering::Relaxed);
+        }
         descriptor
             .inactive_signal
             .store(inactive.handle(), Ordering::Relaxed);
@@ -319,7 +324,7 @@ impl Queue {
         if private_bytes != 0 {
             undo.scratch = Some((
                 place.driver,
-                scratch::provide(runtime, place, descriptor, private_bytes, 0, 0)?,
+                scratch::prepare(runtime, place, descriptor, private_bytes)?,
             ));
         }
 

@@ -3,6 +3,8 @@
 //! The packet processor stops at a dispatch whose private segment does not fit what the descriptor offers, and
 //! says so through the inactive signal. The runtime allocates, fills in the descriptor and stores 0 to the signal.
 
+use super::descriptor::{property, CAN_RECLAIM};
+use super::reclaim;
 use super::scratch_events::{report, ScratchEvent};
 use super::{DeviceQueue, Queue, PACKET_BYTES};
 use crate::agent::DeviceRef;
@@ -72,19 +74,68 @@ fn layout(agent: &crate::agent::Agent) -> Layout {
     }
 }
 
-/// Allocates scratch for `bytes` of private memory per work-item and writes it into the descriptor. Where there is not
-/// enough memory for as many waves as the device runs, fewer run at once. Tools hear of it, and of the dispatch it is for.
-pub(super) fn provide(
+/// Scratch that a queue has.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    pub(super) memory: api::Allocation,
+    /// For one dispatch, which returns it.
+    pub(super) once: bool,
+}
+
+/// How much is needed, and for whom.
+#[derive(Clone, Copy, Debug)]
+struct Order {
+    /// Private bytes per work-item.
+    bytes: u32,
+    /// Fewest waves at once: those of a group.
+    least_waves: u64,
+    /// All waves of the dispatch.
+    all_waves: u64,
+    /// The dispatch.
+    dispatch: u64,
+}
+
+/// What an agent makes of an [`Order`].
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    layout: Layout,
+    engines: u64,
+    wave_bytes: u64,
+    /// Fewest waves, in equal parts for the engines.
+    least: u64,
+    /// Waves that are to run at once.
+    waves: u64,
+    /// For one dispatch.
+    once: bool,
+}
+
+/// Allocates scratch that a new queue keeps, for `bytes` of private memory per work-item.
+pub(super) fn prepare(
     runtime: &Runtime,
     place: DeviceRef,
     descriptor: &Descriptor,
     bytes: u32,
-    least_waves: u64,
-    dispatch: u64,
-) -> Result<api::Allocation> {
-    let queue = descriptor.handle();
-    report(ScratchEvent::AllocStart { queue, dispatch });
-    let given = allocate(runtime, place, descriptor, bytes, least_waves);
+) -> Result<Scratch> {
+    let order = Order {
+        bytes,
+        least_waves: 0,
+        all_waves: u64::MAX,
+        dispatch: 0,
+    };
+    provide(runtime, place, descriptor, order)
+}
+
+/// Allocates scratch and writes it into the descriptor. Where there is not enough memory for as many waves as the device
+/// runs, fewer run at once. Tools hear of it, and of the dispatch it is for.
+fn provide(runtime: &Runtime, place: DeviceRef, descriptor: &Descriptor, order: Order) -> Result<Scratch> {
+    let plan = plan(runtime, place, descriptor, order)?;
+    let (queue, dispatch, once) = (descriptor.handle(), order.dispatch, plan.once);
+    report(ScratchEvent::AllocStart {
+        queue,
+        dispatch,
+        once,
+    });
+    let given = allocate(runtime, place, descriptor, plan);
     let (bytes, waves) = given
         .as_ref()
         .map_or((0, 0), |(scratch, waves)| (scratch.bytes, *waves));
@@ -93,31 +144,43 @@ pub(super) fn provide(
         dispatch,
         bytes,
         waves,
+        once,
     });
-    given.map(|(scratch, _)| scratch)
+    given.map(|(memory, _)| Scratch { memory, once })
 }
 
 /// Gives the scratch of a queue back.
-pub(super) fn release(runtime: &Runtime, driver: usize, queue: u64, scratch: api::Allocation) {
-    report(ScratchEvent::FreeStart { queue });
+pub(super) fn release(runtime: &Runtime, driver: usize, queue: u64, scratch: Scratch) {
+    let once = scratch.once;
+    report(ScratchEvent::FreeStart { queue, once });
     // As for every `free`: a driver that cannot has lost its device.
-    let _ = runtime.drivers[driver].object.free(scratch.handle);
-    report(ScratchEvent::FreeEnd { queue });
+    let _ = runtime.drivers[driver].object.free(scratch.memory.handle);
+    report(ScratchEvent::FreeEnd { queue, once });
 }
 
-/// The scratch, and the waves that can use it at once.
-fn allocate(
-    runtime: &Runtime,
-    place: DeviceRef,
-    descriptor: &Descriptor,
-    bytes: u32,
-    least_waves: u64,
-) -> Result<(api::Allocation, u64)> {
+/// Takes scratch out of a descriptor: the next dispatch that needs some asks for it.
+pub(super) fn withdraw(descriptor: &Descriptor) {
+    descriptor.tmpring_size.store(0, Ordering::Release);
+    descriptor.scratch_lane_bytes.store(0, Ordering::Relaxed);
+    descriptor.scratch_location.store(0, Ordering::Relaxed);
+    descriptor.scratch_bytes.store(0, Ordering::Relaxed);
+    descriptor
+        .properties
+        .fetch_and(!property::USE_SCRATCH_ONCE, Ordering::Release);
+}
+
+fn plan(runtime: &Runtime, place: DeviceRef, descriptor: &Descriptor, order: Order) -> Result<Plan> {
     let agent = runtime
         .agents
         .iter()
         .find(|agent| agent.device().is_some_and(|device| device.reference == place))
         .ok_or(Error::InvalidAgent)?;
+    let Order {
+        bytes,
+        least_waves,
+        all_waves,
+        ..
+    } = order;
     let layout = layout(agent);
     let engines = agent
         .device()
@@ -149,6 +212,37 @@ fn allocate(
         .min(most_waves)
         .min(most / wave_bytes / engines * engines)
         .max(least);
+    // More than a queue may keep: as much as the dispatch can use, for as long as it runs.
+    let once = all_waves != u64::MAX && reclaim::keeps_less(runtime, agent, wave_bytes * waves);
+    if once {
+        waves = waves.min(parts(all_waves)).max(least);
+    }
+    Ok(Plan {
+        layout,
+        engines,
+        wave_bytes,
+        least,
+        waves,
+        once,
+    })
+}
+
+/// The scratch, and the waves that can use it at once.
+fn allocate(
+    runtime: &Runtime,
+    place: DeviceRef,
+    descriptor: &Descriptor,
+    plan: Plan,
+) -> Result<(api::Allocation, u64)> {
+    let Plan {
+        layout,
+        engines,
+        wave_bytes,
+        least,
+        mut waves,
+        once,
+    } = plan;
+    let fewer = !runtime.config.settings.hsa.no_scratch_thread_limiter.value;
     let scratch = loop {
         let request = api::ScratchRequest {
             node: place.node,
@@ -157,8 +251,8 @@ fn allocate(
         };
         match runtime.drivers[place.driver].object.allocate_scratch(&request) {
             Ok(scratch) => break scratch,
-            Err(error) if error.code == api::ErrorCode::OUT_OF_RESOURCES && waves > least => {
-                waves = parts(waves / 2).max(least);
+            Err(error) if error.code == api::ErrorCode::OUT_OF_RESOURCES && fewer && waves > least => {
+                waves = (waves / 2).next_multiple_of(engines).max(least);
             }
             Err(error) => return Err(error.into()),
         }
@@ -167,7 +261,10 @@ fn allocate(
     let id = descriptor.id.load(Ordering::Relaxed);
     log::line(
         Topic::Queue,
-        format_args!("queue {id}: {waves} waves with {wave_bytes} bytes of scratch"),
+        format_args!(
+            "queue {id}: {waves} waves with {wave_bytes} bytes of scratch{}",
+            if once { ", for one dispatch" } else { "" }
+        ),
     );
     let word = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
     let [low, high] = halves(scratch.device_address);
@@ -192,6 +289,17 @@ fn allocate(
     } else {
         waves
     };
+    if descriptor.caps.load(Ordering::Relaxed) & CAN_RECLAIM != 0 {
+        descriptor
+            .scratch_max_use_index
+            .store(u64::MAX, Ordering::Relaxed);
+    }
+    let set = if once { property::USE_SCRATCH_ONCE } else { 0 };
+    let kept = |properties| Some(properties & !property::USE_SCRATCH_ONCE | set);
+    // The function always answers a value.
+    let _ = descriptor
+        .properties
+        .fetch_update(Ordering::Release, Ordering::Relaxed, kept);
     let tmpring = word(counted) | (word(wave_bytes / layout.wave_granule) << 12);
     descriptor.tmpring_size.store(tmpring, Ordering::Release);
     Ok((scratch, waves))
@@ -205,6 +313,8 @@ struct Wanted {
     bytes: u32,
     /// Waves per group.
     waves: u64,
+    /// Waves of all groups.
+    all_waves: u64,
 }
 
 fn wanted(descriptor: &Descriptor) -> Option<Wanted> {
@@ -226,10 +336,16 @@ fn wanted(descriptor: &Descriptor) -> Option<Wanted> {
                 u64::from(words[1] >> 16),
                 u64::from(words[2] & 0xffff),
             );
+            let waves = (x.max(1) * y.max(1) * z.max(1)).div_ceil(LANES);
+            let groups = [(words[3], x), (words[4], y), (words[5], z)]
+                .map(|(grid, group)| u64::from(grid).div_ceil(group.max(1)).max(1));
+            let groups = groups.iter().fold(1, |all: u64, &one| all.saturating_mul(one));
             return Some(Wanted {
                 index,
                 bytes: words[6],
-                waves: (x.max(1) * y.max(1) * z.max(1)).div_ceil(LANES),
+                waves,
+                // More than any device runs at once is as good as that.
+                all_waves: groups.saturating_mul(waves).min(u64::from(u32::MAX)),
             });
         }
     }
@@ -244,18 +360,28 @@ pub(super) fn serve(runtime: &Runtime, queue: &Queue, device: &DeviceQueue) -> R
         node: device.node,
     };
     let mut held = device.scratch.lock();
-    let new = provide(
-        runtime,
-        place,
-        queue.descriptor,
-        wanted.bytes,
-        wanted.waves,
-        wanted.index,
-    )?;
+    let order = Order {
+        bytes: wanted.bytes,
+        least_waves: wanted.waves,
+        all_waves: wanted.all_waves,
+        dispatch: wanted.index,
+    };
+    let new = provide(runtime, place, queue.descriptor, order)?;
     let old = held.replace(new);
     drop(held);
     if let Some(old) = old {
         release(runtime, device.driver, queue.descriptor.handle(), old);
     }
     Ok(())
+}
+
+/// Takes the scratch back that a dispatch had for itself.
+pub(super) fn returned(runtime: &Runtime, queue: &Queue, device: &DeviceQueue) {
+    let mut held = device.scratch.lock();
+    let Some(scratch) = held.take_if(|scratch| scratch.once) else {
+        return;
+    };
+    withdraw(queue.descriptor);
+    drop(held);
+    release(runtime, device.driver, queue.descriptor.handle(), scratch);
 }

@@ -1,7 +1,6 @@
 //! What tools hear of scratch: when a queue is given some, and when it goes.
 //!
-//! The events are those of AMD's `ToolsApiTable`. Scratch here is never used once or taken back from a running queue,
-//! so there are four of them.
+//! The events are those of AMD's `ToolsApiTable`.
 
 use std::sync::OnceLock;
 
@@ -14,6 +13,8 @@ pub enum ScratchEvent {
         queue: u64,
         /// The dispatch that needs it.
         dispatch: u64,
+        /// For that dispatch alone.
+        once: bool,
     },
     /// It has ended.
     AllocEnd {
@@ -25,14 +26,30 @@ pub enum ScratchEvent {
         bytes: u64,
         /// Waves that can use it at once.
         waves: u64,
+        /// For that dispatch alone.
+        once: bool,
     },
     /// A release begins.
     FreeStart {
         /// The queue.
         queue: u64,
+        /// It was for one dispatch.
+        once: bool,
     },
     /// It has ended.
     FreeEnd {
+        /// The queue.
+        queue: u64,
+        /// It was for one dispatch.
+        once: bool,
+    },
+    /// Scratch is being taken from a queue that may run.
+    ReclaimStart {
+        /// The queue.
+        queue: u64,
+    },
+    /// That has ended.
+    ReclaimEnd {
         /// The queue.
         queue: u64,
     },

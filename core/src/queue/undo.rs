@@ -13,7 +13,7 @@ pub(super) struct Undo<'a> {
     pub(super) registrations: Vec<(usize, api::MemoryHandle)>,
     pub(super) descriptor: Option<&'static Descriptor>,
     pub(super) signals: Vec<&'static Block>,
-    pub(super) scratch: Option<(usize, api::Allocation)>,
+    pub(super) scratch: Option<(usize, scratch::Scratch)>,
 }
 
 impl<'a> Undo<'a> {

@@ -142,6 +142,7 @@ fn assemble(
         counted: crate::queue::counted::Pool::default(),
         events: SystemEvents::default(),
         coherency: Mutex::new(HashMap::new()),
+        scratch_limits: Mutex::new(HashMap::new()),
         host_options,
         host_slabs: crate::memory::host_slabs::HostSlabs::default(),
         code: crate::code::Code::default(),

@@ -113,6 +113,8 @@ pub struct Runtime {
     pub counted: queue::counted::Pool,
     /// Handlers of system events.
     pub events: events::SystemEvents,
+    /// Bytes of scratch that programs let a queue of an agent keep.
+    pub(crate) scratch_limits: Mutex<HashMap<usize, u64>>,
     /// Coherency that programs chose for fine-grained memory of agents (`hsa_amd_coherency_type_t`).
     pub coherency: Mutex<HashMap<usize, u32>>,
     /// How host memory is mapped.

@@ -12,6 +12,7 @@ mod signals;
 
 use crate::agent::AgentKind;
 use crate::error::{Error, Result};
+use crate::queue::reclaim;
 use crate::runtime::events::Handler;
 use crate::runtime::host::RuntimeCell;
 use crate::runtime::Runtime;
@@ -167,11 +168,10 @@ impl api::RuntimeServices for Services {
         Ok(())
     }
 
-    fn set_async_scratch_limit(&self, agent: u64, _bytes: u64) -> api::Result<()> {
+    fn set_async_scratch_limit(&self, agent: u64, bytes: u64) -> api::Result<()> {
         let runtime = self.group.runtime()?;
-        gpu(&runtime, agent)?;
-        // The status that AMD's header has for it. Scratch is given back with its queue and never taken away before.
-        Err(Error::InvalidArgument("the agent does not take scratch back from running queues").into())
+        let index = gpu(&runtime, agent)?;
+        Ok(reclaim::set_limit(&runtime, index, bytes)?)
     }
 
     fn set_agent_attribute(&self, agent: u64, _attribute: u32, _value: u64) -> api::Result<()> {

@@ -77,6 +77,9 @@ flag_word! {
         const SVM = 1 << 13;
         /// The device is a model in software.
         const SOFTWARE = 1 << 14;
+        /// Gives scratch up while a queue runs: once [`Driver::update_queue`](crate::Driver::update_queue) has stopped a
+        /// queue, `scratch_last_used_index` of `amd_queue_v2_t` names the last dispatch that uses what there was.
+        const SCRATCH_RECLAIM = 1 << 15;
     }
 }
 

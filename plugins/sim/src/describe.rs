@@ -43,7 +43,8 @@ fn node(config: &Config, index: u32) -> NodeDescription {
         | AgentCaps::COOPERATIVE
         | AgentCaps::IMAGES
         | AgentCaps::SVM
-        | AgentCaps::SOFTWARE;
+        | AgentCaps::SOFTWARE
+        | AgentCaps::SCRATCH_RECLAIM;
     caps.set(AgentCaps::PAGEABLE_ACCESS, config.hmm);
     caps.set(AgentCaps::SRAM_ECC, chip.sram_ecc);
     NodeDescription {

@@ -4,6 +4,8 @@
 
 /// Byte offsets in `amd_queue_t`.
 pub(crate) mod queue {
+    /// Bits: see [`super::caps`].
+    pub(crate) const CAPS: u64 = 40;
     /// Waves that have private memory (bits 11:0) and KiB of a wave (bits 24:12).
     pub(crate) const COMPUTE_TMPRING_SIZE: u64 = 140;
     /// Four words: the buffer descriptor of private memory.
@@ -14,8 +16,16 @@ pub(crate) mod queue {
     pub(crate) const SCRATCH_WAVE64_LANE_BYTE_SIZE: u64 = 176;
     /// Bits: see [`super::property`].
     pub(crate) const QUEUE_PROPERTIES: u64 = 180;
+    /// The number of the last dispatch with private memory; there are as many pairs of words as a device has parts.
+    pub(crate) const SCRATCH_LAST_USED_INDEX: u64 = 256;
     /// Handle of the signal for errors and requests.
     pub(crate) const QUEUE_INACTIVE_SIGNAL: u64 = 192;
+}
+
+/// Bits of `caps`.
+pub(crate) mod caps {
+    /// The host takes private memory back while the queue runs: what `amd_queue_v2_t` has more is there.
+    pub(crate) const RECLAIM: u32 = 1 << 1;
 }
 
 /// Bits of `queue_properties`.

@@ -252,7 +252,11 @@ impl Queue {
         }
         self.priority.store(update.priority.0, Ordering::Relaxed);
         let paused = update.percent == 0;
-        if self.paused.swap(paused, Ordering::SeqCst) && !paused {
+        let was_paused = self.paused.swap(paused, Ordering::SeqCst);
+        if paused && !was_paused {
+            // Whoever was about to begin a dispatch has begun it.
+            drop(self.machine.lock());
+        } else if was_paused && !paused {
             self.kick(u32::MAX);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{window, Begun, Flying, Machine};
 use crate::engine::{self, Failure, Site};
-use crate::queue::layout::inactive;
+use crate::queue::layout::{caps, inactive, queue as at};
 use crate::queue::packet::{KernelDispatch, Packet};
 use crate::queue::scratch::{self, Need, Room};
 use crate::queue::Queue;
@@ -38,6 +38,10 @@ impl Machine {
         };
         let private = scratch.map(|scratch| {
             self.lent = scratch.once;
+            if self.descriptor.load_u32(at::CAPS, Ordering::Relaxed) & caps::RECLAIM != 0 {
+                self.descriptor
+                    .store_u64(at::SCRATCH_LAST_USED_INDEX, self.next, Ordering::Release);
+            }
             let room = match self.room.take() {
                 Some(room) if room.is_of(&scratch) => room,
                 _ => Arc::new(Room::new(scratch)),
