@@ -90,6 +90,36 @@ static void extensions(void)
     CHECK(name && strstr(name, "IMAGES"), "name %s", name ? name : "(none)");
 }
 
+/* A program that knows fewer functions of an extension, or more, gets those that it has room for and nothing beyond. */
+static void extension_tables_of_every_length(void)
+{
+    enum { MOST = 40 };
+    static const uint16_t extensions[] = { HSA_EXTENSION_FINALIZER, HSA_EXTENSION_IMAGES, HSA_EXTENSION_AMD_LOADER };
+    for (size_t e = 0; e < sizeof extensions / sizeof *extensions; e++) {
+        void *all[MOST] = { 0 };
+        CHECK_OK(hsa_system_get_major_extension_table(extensions[e], 1, sizeof all, all));
+        size_t known = 0;
+        while (known < MOST && all[known] != NULL)
+            known++;
+        CHECK(known >= 5 && known < MOST, "extension %#x: %zu functions", extensions[e], known);
+        unsigned wrong = 0;
+        for (size_t length = 1; length <= sizeof all; length++) {
+            union {
+                void *functions[MOST + 2];
+                unsigned char bytes[(MOST + 2) * sizeof(void *)];
+            } room;
+            memset(room.bytes, 0xee, sizeof room);
+            hsa_status_t status = hsa_system_get_major_extension_table(extensions[e], 1, length, room.functions);
+            wrong += status != HSA_STATUS_SUCCESS;
+            for (size_t f = 0; f < length / sizeof(void *) && f < known; f++)
+                wrong += room.functions[f] != all[f];
+            for (size_t b = length; b < sizeof room; b++)
+                wrong += room.bytes[b] != 0xee;
+        }
+        CHECK(wrong == 0, "extension %#x: %u lengths or bytes are wrong", extensions[e], wrong);
+    }
+}
+
 static void statuses(void)
 {
     static const int all[] = {
@@ -370,6 +400,7 @@ int main(void)
     find_agents();
     system_info();
     extensions();
+    extension_tables_of_every_length();
     statuses();
     for (unsigned i = 0; i < agent_count; i++) {
         const struct agent *agent = &agents[i];
