@@ -101,8 +101,8 @@ impl Affine {
                 .wrapping_add(part(lane, 3, d));
         }
         for (quarter, more) in [0, e, f, e.wrapping_add(f)].into_iter().enumerate() {
-            for lane in 0..16 {
-                row.0[16 * quarter + lane] = first[lane].wrapping_add(more);
+            for (to, value) in row.0[16 * quarter..16 * quarter + 16].iter_mut().zip(&first) {
+                *to = value.wrapping_add(more);
             }
         }
     }
@@ -182,3 +182,91 @@ pub(crate) fn handler_of_sum(op: &Op, level: Level) -> Option<Handler> {
 }
 
 const _: () = assert!(1 << BITS == LANES);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lanes(formula: &Affine) -> [u32; LANES] {
+        std::array::from_fn(|lane| {
+            (0..BITS)
+                .filter(|bit| lane >> bit & 1 != 0)
+                .fold(formula.0[0], |sum, bit| sum.wrapping_add(formula.addend(bit)))
+        })
+    }
+
+    fn samples() -> Vec<Affine> {
+        let mut random = 7u32;
+        let mut next = move || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let small = random >> 8 & 0xff;
+            [small, small.wrapping_neg(), random, 0][random as usize >> 30]
+        };
+        let ids = std::array::from_fn(|bit| 1 << bit);
+        let mut all = vec![Affine::uniform(9), Affine::new(256, ids), Affine::new(!0, ids)];
+        all.extend((0..200).map(|_| Affine::new(next(), std::array::from_fn(|_| next()))));
+        all
+    }
+
+    #[test]
+    fn formulas_are_written_and_bounded_as_their_lanes_are() {
+        for formula in samples() {
+            let values = lanes(&formula);
+            let mut row = Row::ZERO;
+            formula.expand(&mut row);
+            assert_eq!(row.0, values);
+            let numbers = Plain::load(&formula);
+            assert_eq!(numbers.to_affine(), formula);
+            let (least, most) = (
+                *values.iter().min().expect("64"),
+                *values.iter().max().expect("64"),
+            );
+            if let Some(range) = numbers.range() {
+                assert_eq!(range, (least, most), "{formula:?}");
+            }
+            if let Some(range) = numbers.rising() {
+                assert_eq!((range, values[0]), ((least, most), least), "{formula:?}");
+            }
+            if let Some(value) = numbers.value() {
+                assert_eq!(values, [value; LANES]);
+            }
+            if let Some(bits) = numbers.of_own_bits() {
+                let masked = lanes(&bits.right(3).and(0x55).to_affine());
+                assert_eq!(masked, values.map(|value| value >> 3 & 0x55), "{formula:?}");
+            }
+        }
+        assert_eq!(Plain::load(&Affine::new(!0, [1, 0, 0, 0, 0, 0])).range(), None);
+        assert_eq!(
+            Plain::load(&Affine::new(5, [1u32.wrapping_neg(), 0, 0, 0, 0, 0])).range(),
+            Some((4, 5))
+        );
+    }
+
+    #[test]
+    fn every_host_computes_with_formulas_alike() {
+        fn same<N: Numbers>() {
+            let all = samples();
+            for (a, b) in all.iter().zip(all.iter().skip(1)) {
+                let (p, q, n, o) = (Plain::load(a), Plain::load(b), N::load(a), N::load(b));
+                let pairs = [
+                    (p.plus(q).to_affine(), n.plus(o).to_affine()),
+                    (p.minus(q).to_affine(), n.minus(o).to_affine()),
+                    (p.times(77).to_affine(), n.times(77).to_affine()),
+                    (p.left(31).to_affine(), n.left(31).to_affine()),
+                    (p.right(5).to_affine(), n.right(5).to_affine()),
+                    (p.and(0xf0f).to_affine(), n.and(0xf0f).to_affine()),
+                ];
+                for (expected, result) in pairs {
+                    assert_eq!(result, expected);
+                }
+                assert_eq!((p.head(), p.value()), (n.head(), n.value()));
+                assert_eq!((p.range(), p.rising()), (n.range(), n.rising()));
+            }
+            assert_eq!(N::uniform(3).to_affine(), Affine::uniform(3));
+        }
+        same::<Plain>();
+        if Level::detected() >= Level::Avx2 {
+            same::<Vector>();
+        }
+    }
+}

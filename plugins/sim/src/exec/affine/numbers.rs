@@ -3,6 +3,11 @@
 //! A formula is linear in the bits of the lane number, so that what distributes over addition modulo 2^32 is done to each
 //! of its numbers. Questions about all lanes have answers in the least and the greatest value.
 
+#![expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "An expression of vector instructions has one reason to be allowed"
+)]
+
 use super::{Affine, BITS};
 use std::arch::x86_64::{
     __m128i, __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_si128, _mm256_load_si256,

@@ -40,10 +40,11 @@ pub(crate) fn touched(inst: &Inst, op: &Op) -> (u64, u64) {
         );
     }
     let writes = of(inst.dst, row.dst);
-    // Parts of the old value stay.
+    // Parts of the old value stay, or it is a source that only the operation names.
     let plain = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vop3)
         && op.e & (SHAPED | flag::KEEP_HALF) == 0
         && row.dst.dwords <= 2
+        && op.c != op.d
         && !row.name.starts_with("v_writelane");
     let whole = row.name.ends_with("load_dword") && matches!(row.family, Family::Global | Family::Flat);
     if !plain && !whole {
