@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
+use super::affine;
 use super::control;
 use super::fuse::{self, Part};
 use super::guard;
@@ -35,6 +36,11 @@ pub(crate) struct Chunk {
     pub(crate) ops: Box<[Op]>,
     /// The same with [fused](super::fuse) operations in the place of the first of several.
     pub(crate) fused: Box<[Op]>,
+    /// The same with operations on [formulas](super::affine) in the place of those that have one. What such an operation
+    /// leaves to lanes is at the same place in `fused`.
+    pub(crate) fast: Box<[Op]>,
+    /// Prepares for operations on lanes.
+    pub(crate) settle: Handler,
     /// Slot of the instruction that each of the last operations belongs to.
     owners: Vec<u16>,
     /// Mnemonics of instructions that cannot be executed, by slot.
@@ -74,6 +80,7 @@ impl Chunk {
         let mut unimplemented = HashMap::new();
         let mut idle = [false; FIXED];
         let mut parts = [None; FIXED];
+        let mut formulas = [None; FIXED];
         for (slot, idle) in idle.iter_mut().enumerate().take(SLOTS) {
             let at = 4 * slot;
             let pc = base.wrapping_add(at as u64);
@@ -113,6 +120,7 @@ impl Chunk {
                 }
                 Some(Lowered::One(op)) => {
                     parts[slot] = fuse::part(&inst, &op);
+                    formulas[slot] = affine::handler(&inst, &op, level);
                     ops.push(Op { next, ..op });
                 }
                 Some(Lowered::Evaluated(op)) => {
@@ -135,9 +143,12 @@ impl Chunk {
         }
         ops.append(&mut extra);
         skip_idle(&mut ops, &idle);
+        let fused = fused(&ops, &parts, level, &mut formulas);
         Self {
             base,
-            fused: fused(&ops, &parts, level).into(),
+            fast: fast(&fused, &formulas).into(),
+            settle: affine::settler(level),
+            fused: fused.into(),
             ops: ops.into(),
             owners,
             unimplemented,
@@ -170,8 +181,13 @@ fn skip_idle(ops: &mut [Op], idle: &[bool; FIXED]) {
     }
 }
 
-/// The operations with those that can be one with their successors replaced.
-fn fused(ops: &[Op], parts: &[Option<Part>; FIXED], level: Level) -> Vec<Op> {
+/// The operations with those that can be one with their successors replaced, and their handlers for formulas with them.
+fn fused(
+    ops: &[Op],
+    parts: &[Option<Part>; FIXED],
+    level: Level,
+    formulas: &mut [Option<Handler>; FIXED],
+) -> Vec<Op> {
     let after = |op: &Op| {
         let next = usize::from(op.next);
         Some((ops.get(next)?, (*parts.get(next)?)?))
@@ -188,12 +204,25 @@ fn fused(ops: &[Op], parts: &[Option<Part>; FIXED], level: Level) -> Vec<Op> {
         }
     };
     let mut fused = ops.to_vec();
-    for ((to, op), part) in fused.iter_mut().zip(ops).zip(parts) {
+    let places = fused.iter_mut().zip(formulas);
+    for ((to, formula), (op, part)) in places.zip(ops.iter().zip(parts)) {
         if let Some(op) = part.and_then(|part| replaced(op, part)) {
             *to = op;
+            *formula = affine::handler_of_sum(&op, level);
         }
     }
     fused
+}
+
+/// The operations with those on formulas in their places.
+fn fast(fused: &[Op], formulas: &[Option<Handler>; FIXED]) -> Vec<Op> {
+    let mut fast = fused.to_vec();
+    for (op, formula) in fast.iter_mut().zip(formulas) {
+        if let Some(run) = *formula {
+            (op.run, op.reads, op.writes) = (run, 0, 0);
+        }
+    }
+    fast
 }
 
 /// The bytes from `base` on, and which dwords of them could be read.

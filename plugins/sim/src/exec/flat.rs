@@ -21,7 +21,7 @@ pub(crate) const NO_ADDRESS: u16 = u16::MAX;
 
 /// The lane address without the immediate: base plus the low row, and the high row if there is one.
 #[inline(always)]
-fn global_base(wave: &Wave, op: &Op) -> u64 {
+pub(super) fn global_base(wave: &Wave, op: &Op) -> u64 {
     if op.c == NO_ADDRESS {
         op.x
     } else {
@@ -146,16 +146,7 @@ fn load_runs<H: Host>(wave: &mut Wave, op: &Op, layout: Layout, lanes: u64) -> R
             let mut bytes = [0; 128];
             let size = layout.bytes() as usize;
             runs.load(&mut bytes, size, |lane, to| place.read_bytes(lane, to))?;
-            let row = &mut spare[0].0;
-            if size == 1 {
-                for (lane, byte) in row.iter_mut().zip(&bytes) {
-                    *lane = u32::from(*byte);
-                }
-            } else {
-                for (lane, short) in row.iter_mut().zip(bytes.chunks_exact(2)) {
-                    *lane = u32::from(u16::from_le_bytes([short[0], short[1]]));
-                }
-            }
+            layout.widen(&bytes, &mut spare[0]);
             Ok(())
         }
         dwords => {
@@ -182,16 +173,7 @@ fn store_runs<H: Host>(wave: &mut Wave, op: &Op, layout: Layout, lanes: u64) -> 
         1 => {
             let mut bytes = [0; 128];
             let size = layout.bytes() as usize;
-            let row = layout.stored(data(0)).0;
-            if size == 1 {
-                for (byte, lane) in bytes.iter_mut().zip(&row) {
-                    *byte = *lane as u8;
-                }
-            } else {
-                for (short, lane) in bytes.chunks_exact_mut(2).zip(&row) {
-                    short.copy_from_slice(&(*lane as u16).to_le_bytes());
-                }
-            }
+            layout.narrow(data(0), &mut bytes);
             runs.store(&bytes, size, |lane, from| place.write_bytes(lane, from))
         }
         dwords => {

@@ -64,6 +64,8 @@ pub(crate) fn add(low: &Op, high: &Op, level: Level) -> Option<Op> {
         run,
         x: u64::from(high.d) | u64::from(high.a) << 16 | u64::from(high.b) << 32,
         next: high.next,
+        reads: low.reads | high.reads,
+        writes: low.writes | high.writes,
         ..*low
     })
 }
@@ -76,7 +78,11 @@ pub(crate) fn add_splat(splat: &Op, low: &Op, high: &Op, level: Level) -> Option
     if !moved || !apart {
         return None;
     }
-    let high = Op { a: splat.a, ..*high };
+    let high = Op {
+        a: splat.a,
+        reads: high.reads & !splat.writes,
+        ..*high
+    };
     add(low, &high, level)
 }
 

@@ -9,6 +9,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
+use super::affine;
 use super::code::{Chunk, ChunkLookup};
 use super::control::{INDEXING, SKIPPING};
 use super::dispatch::{Dispatch, Fault, Step};
@@ -333,14 +334,21 @@ impl Turn<'_> {
         chunk: &Chunk,
     ) -> Result<Option<Exit>, Fault> {
         let mut index = ((wave.pc - chunk.base) / 4) as usize;
-        let ops = if CAREFUL { &chunk.ops } else { &chunk.fused };
+        let ops = if CAREFUL { &chunk.ops } else { &chunk.fast };
+        if CAREFUL && wave.formulas.known != 0 {
+            affine::forget(wave);
+        }
         loop {
-            let op = &ops[index];
-            let flow = if CAREFUL {
+            let mut op = &ops[index];
+            let mut flow = if CAREFUL {
                 self.step(wave, chunk, index, op)
             } else {
-                call(wave, op)
+                settled(wave, chunk, op)
             };
+            if !CAREFUL && flow == Flow::ByLanes {
+                op = &chunk.fused[index];
+                flow = settled(wave, chunk, op);
+            }
             if flow == Flow::Next {
                 index = op.next.into();
                 continue;
@@ -455,6 +463,16 @@ impl Turn<'_> {
             _ => Err(fault(wave, chunk, index)),
         }
     }
+}
+
+/// Calls a handler when the rows that it reads are there.
+#[inline(always)]
+fn settled(wave: &mut Wave, chunk: &Chunk, op: &Op) -> Flow {
+    if wave.formulas.concern(op) {
+        // SAFETY: as in [`call`]: it is a handler of the same level.
+        unsafe { (chunk.settle)(wave, op) };
+    }
+    call(wave, op)
 }
 
 /// Calls a handler.

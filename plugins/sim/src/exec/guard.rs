@@ -11,7 +11,7 @@
 //! Assembly also keeps data races between kernels and host out of Rust's memory model: a routine is
 //! an opaque external function to the compiler.
 
-use super::standstill;
+use super::{guard_blocks, standstill};
 use hansa_plugin_api::fork::{Lazy, Lock};
 use std::ffi::c_void;
 use std::io;
@@ -293,7 +293,7 @@ unsafe extern "C" {
 pub(crate) const OWN: u64 = 1 << 47;
 
 /// The host's address of what a device sees at an address.
-const fn host(address: u64) -> u64 {
+pub(super) const fn host(address: u64) -> u64 {
     address & !OWN
 }
 
@@ -301,7 +301,7 @@ const fn host(address: u64) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unmapped(pub(crate) u64);
 
-fn outcome(address: u64) -> Result<(), Unmapped> {
+pub(super) fn outcome(address: u64) -> Result<(), Unmapped> {
     if address == 0 {
         Ok(())
     } else {
@@ -577,7 +577,7 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_
         hansa_sim_guard_begin as *const () as usize,
         hansa_sim_guard_end as *const () as usize,
     );
-    if (begin..end).contains(&pc) {
+    if (begin..end).contains(&pc) || guard_blocks::contain(pc) {
         registers[libc::REG_RAX as usize] = if address == 0 { 1 } else { address as i64 };
         registers[libc::REG_RIP as usize] = hansa_sim_guard_fixup as *const () as i64;
         return;

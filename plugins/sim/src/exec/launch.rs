@@ -1,5 +1,6 @@
 //! The state that a wave starts with, as the kernel descriptor asks for it.
 
+use super::affine::{Affine, Numbers, Plain};
 use super::descriptor::property;
 use super::dispatch::Dispatch;
 use super::mode::Mode;
@@ -133,22 +134,22 @@ fn scalar_registers(
 fn work_item_ids(wave: &mut Wave, dispatch: &Dispatch<'_>, shape: &GroupShape, first: u32) {
     let packed = dispatch.code.target() == Target::Gfx90a;
     let wanted = dispatch.descriptor.rsrc2 >> 11 & 3;
+    wave.formulas.forget(!0);
     let [width, height, _] = shape.size.map(|n| n.max(1));
-    let mut x = first % width;
-    let mut y = first / width % height;
-    let mut z = first / width / height;
-    let linear = height == 1 && shape.size[2] <= 1;
-    if linear {
-        for lane in 0..LANES {
-            wave.v[0].0[lane] = first + lane as u32;
+    if let Some([x, y, z]) = id_formulas(shape, first) {
+        if packed {
+            let id = x.plus_shifted(y, 10).plus_shifted(z, 20);
+            wave.formulas.set(0, Plain::load(&id));
+            return;
         }
-        for i in 1..3 {
-            if wanted >= i && !packed {
-                wave.v[i as usize].0 = [0; LANES];
-            }
+        for (register, formula) in [x, y, z].into_iter().take(1 + wanted as usize).enumerate() {
+            wave.formulas.set(register as u16, Plain::load(&formula));
         }
         return;
     }
+    let mut x = first % width;
+    let mut y = first / width % height;
+    let mut z = first / width / height;
     for lane in 0..LANES {
         if packed {
             wave.v[0].0[lane] = x | y << 10 | z << 20;
@@ -171,6 +172,34 @@ fn work_item_ids(wave: &mut Wave, dispatch: &Dispatch<'_>, shape: &GroupShape, f
             }
         }
     }
+}
+
+/// Work-item ids in each dimension as formulas of the lane, if they are: the bits of the lane number must each belong to one
+/// dimension. Lanes without a work-item may get any id.
+fn id_formulas(shape: &GroupShape, first: u32) -> Option<[Affine; 3]> {
+    let [width, height, depth] = shape.size;
+    let flat = depth <= 1;
+    let linear = flat && height <= 1;
+    if linear {
+        let rising = std::array::from_fn(|bit| 1 << bit);
+        return Some([Affine::new(first, rising), Affine::uniform(0), Affine::uniform(0)]);
+    }
+    if !width.is_power_of_two() || !(flat || height.is_power_of_two()) {
+        return None;
+    }
+    let at = |id: u32| {
+        let (x, rest) = (id % width, id / width);
+        if flat {
+            [x, rest, 0]
+        } else {
+            [x, rest % height, rest / height]
+        }
+    };
+    let base = at(first);
+    Some(std::array::from_fn(|dimension| {
+        let addends = std::array::from_fn(|bit| at(1 << bit)[dimension]);
+        Affine::new(base[dimension], addends)
+    }))
 }
 
 fn hardware_registers(dispatch: &Dispatch<'_>, shape: &GroupShape, number: u32) -> HwRegs {

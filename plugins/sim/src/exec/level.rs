@@ -5,6 +5,7 @@
 
 use hansa_plugin_api::fork::Lazy;
 
+use super::affine;
 use super::masks::{self, Steps};
 use super::row::Row;
 
@@ -73,6 +74,10 @@ impl Level {
 pub(crate) trait Host {
     /// Whether a fused multiply-add is one instruction.
     const FMA: bool;
+    /// How formulas are computed with.
+    type Numbers: affine::Numbers;
+    /// The lanes of the widest vector, as a power of two.
+    const BLOCK: u32;
     /// [`Row::compress`].
     fn compress(row: &Row) -> u64;
     /// [`Row::expand`].
@@ -91,7 +96,9 @@ pub(crate) struct Fused;
 pub(crate) struct Wide;
 
 impl Host for Portable {
+    type Numbers = affine::Plain;
     const FMA: bool = false;
+    const BLOCK: u32 = 2;
     #[inline(always)]
     fn compress(row: &Row) -> u64 {
         row.compress()
@@ -111,7 +118,9 @@ impl Host for Portable {
 }
 
 impl Host for Fused {
+    type Numbers = affine::Vector;
     const FMA: bool = true;
+    const BLOCK: u32 = 3;
     #[inline(always)]
     fn compress(row: &Row) -> u64 {
         // SAFETY: a handler of this level runs where the host has AVX2.
@@ -134,7 +143,9 @@ impl Host for Fused {
 }
 
 impl Host for Wide {
+    type Numbers = affine::Vector;
     const FMA: bool = true;
+    const BLOCK: u32 = 4;
     #[inline(always)]
     fn compress(row: &Row) -> u64 {
         // SAFETY: a handler of this level runs where the host has AVX-512.

@@ -13,8 +13,8 @@ use super::op::{flag, Handler, Op, Versions};
 use super::slot::{self, SCALAR};
 use super::valu::{is_scalar, Shape, SHAPED};
 use super::{
-    ds, flat, flat_atomic, format_access, image, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p, vopc,
-    wave_sync,
+    affine, ds, flat, flat_atomic, format_access, image, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p,
+    vopc, wave_sync,
 };
 use crate::isa::{Family, Inst, Operand, Row, SlotKind};
 
@@ -135,6 +135,7 @@ pub(crate) fn lower(inst: &Inst, place: Place) -> Option<Lowered> {
     if !scalar_families.contains(&inst.row.family) {
         op.e |= flag::VECTOR;
     }
+    (op.reads, op.writes) = affine::touched(inst, &op);
     if inst.src.iter().any(|operand| slot::needs_evaluation(*operand)) {
         Some(Lowered::Evaluated(op))
     } else {
@@ -154,6 +155,8 @@ pub(crate) fn blank(run: Handler) -> Op {
         next: 0,
         e: 0,
         f: 0,
+        reads: 0,
+        writes: 0,
     }
 }
 

@@ -16,6 +16,7 @@
     reason = "instructions reinterpret and truncate bits; that is what they are for"
 )]
 
+mod affine;
 mod atomic;
 mod buffer;
 mod code;
@@ -33,6 +34,7 @@ mod fp;
 mod fuse;
 mod group;
 pub(crate) mod guard;
+mod guard_blocks;
 mod image;
 mod lane;
 mod launch;

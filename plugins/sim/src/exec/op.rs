@@ -25,6 +25,8 @@ pub(crate) enum Flow {
     Message,
     /// The wave uses the resource in [`Wave::sync`].
     Sync,
+    /// An operation on [formulas](super::affine) leaves it to the one on lanes.
+    ByLanes,
     /// VGPR indexing was switched on or off.
     Indexing,
     /// [`Wave::fault`] says what is wrong.
@@ -63,9 +65,13 @@ pub(crate) struct Op {
     pub(crate) e: u16,
     /// Second destination, or an immediate.
     pub(crate) f: u32,
+    /// Vector registers whose rows it reads, of the first 64, a bit each. Empty where the handler sees to it itself.
+    pub(crate) reads: u64,
+    /// Vector registers whose rows it writes, likewise.
+    pub(crate) writes: u64,
 }
 
-const _: () = assert!(size_of::<Op>() == 32);
+const _: () = assert!(size_of::<Op>() == 48);
 
 /// Bits of [`Op::e`] with one meaning for all handlers.
 pub(crate) mod flag {

@@ -108,6 +108,35 @@ impl Layout {
         }
     }
 
+    /// Zero-extends elements that lie side by side, of less than a dword.
+    #[inline(always)]
+    pub(crate) fn widen(self, bytes: &[u8; 128], row: &mut Row) {
+        if self.width() == Width::Byte {
+            for (lane, byte) in row.0.iter_mut().zip(bytes) {
+                *lane = u32::from(*byte);
+            }
+        } else {
+            for (lane, short) in row.0.iter_mut().zip(bytes.chunks_exact(2)) {
+                *lane = u32::from(u16::from_le_bytes([short[0], short[1]]));
+            }
+        }
+    }
+
+    /// Puts what of a register goes to memory side by side, where it is less than a dword.
+    #[inline(always)]
+    pub(crate) fn narrow(self, row: &Row, bytes: &mut [u8; 128]) {
+        let row = self.stored(row).0;
+        if self.width() == Width::Byte {
+            for (byte, lane) in bytes.iter_mut().zip(&row) {
+                *byte = *lane as u8;
+            }
+        } else {
+            for (short, lane) in bytes.chunks_exact_mut(2).zip(&row) {
+                short.copy_from_slice(&(*lane as u16).to_le_bytes());
+            }
+        }
+    }
+
     /// What of a register goes to memory.
     #[inline(always)]
     pub(crate) fn stored(self, row: &Row) -> Row {

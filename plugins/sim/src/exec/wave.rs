@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::affine::Formulas;
 use super::lds::Lds;
 use super::memory::View;
 use super::mode::Mode;
@@ -47,6 +48,8 @@ pub(crate) struct Env {
 pub(crate) struct Wave {
     /// Vector registers, then accumulation registers.
     pub(crate) v: Box<[Box<Row>; REGISTERS]>,
+    /// Registers that are known as formulas.
+    pub(crate) formulas: Formulas,
     /// Rows that results are computed into.
     pub(crate) spare: [Box<Row>; 4],
     /// Sources that had to be brought into shape, two rows each.
@@ -115,6 +118,7 @@ impl Wave {
         let rows = || Box::new(Row::ZERO);
         Box::new(Self {
             v: Box::new(std::array::from_fn(|_| rows())),
+            formulas: Formulas::default(),
             spare: std::array::from_fn(|_| rows()),
             tmp: std::array::from_fn(|_| rows()),
             mask: rows(),

@@ -1,0 +1,237 @@
+//! Loads and stores whose addresses are formulas.
+//!
+//! The addends say at once which lanes are neighbours in memory: where those of the lowest bits are the size of an element,
+//! twice that, and so on, lanes lie side by side, and where they are 0, lanes have one address. All lanes are checked in one
+//! step, from the least address to the greatest. Negative addends, runs of fewer than four lanes, and whatever is not allowed,
+//! are left to lanes.
+
+use super::settle::settle;
+use super::{bits, Affine, Numbers, BITS, KNOWN};
+use crate::exec::flat::{self, global_base, NO_ADDRESS};
+use crate::exec::guard::{self, Unmapped};
+use crate::exec::guard_blocks as blocks;
+use crate::exec::level::{versions, Host};
+use crate::exec::op::{flag, Flow, Op, Versions};
+use crate::exec::row::LANES;
+use crate::exec::runs::{join, spread};
+use crate::exec::vmem::{commit_loaded, vanished, Layout};
+use crate::exec::wave::Wave;
+use crate::isa::{Family, Inst};
+
+/// Where the lanes of an access are.
+struct Place {
+    /// The address of lane 0.
+    first: u64,
+    /// Distances.
+    low: Affine,
+}
+
+impl Place {
+    /// Where they are, if the device may access it all.
+    #[inline(always)]
+    fn new<N: Numbers, const FLAT: bool>(wave: &mut Wave, op: &Op, bytes: u64, write: bool) -> Option<Self> {
+        if wave.exec() != !0 {
+            return None;
+        }
+        let low = wave.formulas.get::<N>(op.a)?;
+        let (least, most) = low.rising()?;
+        let top = if op.c == NO_ADDRESS {
+            wave.formulas.get::<N>(op.a + 1)?.value()?
+        } else {
+            0
+        };
+        let tops = [wave.env.shared_base, wave.env.private_base].map(|base| (base >> 32) as u32);
+        if FLAT && tops.contains(&top) {
+            return None;
+        }
+        let first = global_base(wave, op).wrapping_add(u64::from(least) | u64::from(top) << 32);
+        let all = u64::from(most - least) + bytes;
+        wave.env.view.check(first, all, write).ok()?;
+        Some(Self {
+            first,
+            low: low.to_affine(),
+        })
+    }
+
+    /// Of how many low bits of the lane number the addends are `stride`, twice that, and so on.
+    #[inline(always)]
+    fn steps(&self, stride: u32) -> u32 {
+        let mut differ = 0;
+        for bit in 0..BITS {
+            differ |= u32::from(self.low.addend(bit) != stride << bit) << bit;
+        }
+        (differ | 1 << BITS).trailing_zeros()
+    }
+
+    /// Addresses of blocks of `1 << LOG` lanes.
+    #[inline(always)]
+    fn blocks<const LOG: usize>(&self) -> [u64; 16] {
+        blocks::addresses::<LOG>(self.first, |bit| self.low.addend(LOG + bit))
+    }
+}
+
+/// How an access goes on.
+type Outcome = Option<Result<(), Unmapped>>;
+
+/// What a handler returns.
+#[inline(always)]
+fn flow(wave: &mut Wave, outcome: Outcome, write: bool) -> Flow {
+    match outcome {
+        Some(Ok(())) => Flow::Next,
+        Some(Err(unmapped)) => vanished(wave, unmapped, write),
+        None => Flow::ByLanes,
+    }
+}
+
+/// Calls a function of blocks for the largest that the level has and the runs allow.
+macro_rules! in_blocks {
+    ($host:ident, $runs:expr, $f:ident($row:expr, $place:expr)) => {
+        match $runs.min($host::BLOCK) {
+            2 => Some(blocks::$f::<2>($row, &$place.blocks::<2>())),
+            3 => Some(blocks::$f::<3>($row, &$place.blocks::<3>())),
+            4 => Some(blocks::$f::<4>($row, &$place.blocks::<4>())),
+            _ => None,
+        }
+    };
+}
+
+#[inline(always)]
+fn load_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
+    let outcome = try_load_dword::<H, FLAT>(wave, op);
+    flow(wave, outcome, false)
+}
+
+#[inline(always)]
+fn try_load_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Outcome {
+    let place = Place::new::<H::Numbers, FLAT>(wave, op, 4, false)?;
+    let row = &mut wave.v[usize::from(op.d) & 511];
+    let steps = place.steps(4);
+    let outcome = if steps >= 2 {
+        in_blocks!(H, steps, load(row, place))
+    } else {
+        let level = place.steps(0);
+        in_blocks!(H, level, repeat(row, place))
+    };
+    if outcome.is_some() {
+        let known = bits(op.d, 1);
+        wave.formulas.forget(known);
+        if known != 0 && place.steps(0) as usize == BITS {
+            // One value for all: a formula with a row that holds it.
+            let value = wave.v[usize::from(op.d) & (KNOWN - 1)].0[0];
+            wave.formulas.set(op.d, H::Numbers::uniform(value));
+            wave.formulas.stale &= !known;
+        }
+    }
+    outcome
+}
+
+#[inline(always)]
+fn store_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
+    let outcome = try_store_dword::<H, FLAT>(wave, op);
+    flow(wave, outcome, true)
+}
+
+#[inline(always)]
+fn try_store_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Outcome {
+    let place = Place::new::<H::Numbers, FLAT>(wave, op, 4, true)?;
+    let data = bits(op.b, 1);
+    if wave.formulas.stale & data != 0 {
+        settle(wave, data);
+    }
+    let steps = place.steps(4);
+    in_blocks!(H, steps, store(wave.row(op.b), place))
+}
+
+/// A load of another layout: all lanes side by side.
+#[inline(always)]
+fn load<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
+    let outcome = try_load::<H, FLAT>(wave, op);
+    flow(wave, outcome, false)
+}
+
+#[inline(always)]
+fn try_load<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Outcome {
+    let layout = Layout(op.e);
+    let size = layout.bytes();
+    let place = Place::new::<H::Numbers, FLAT>(wave, op, size, false)?;
+    if place.steps(size as u32) as usize != BITS {
+        return None;
+    }
+    let registers = bits(op.d, layout.dwords() as u8);
+    if layout.is_dwords() {
+        let count = LANES * layout.dwords();
+        if let Err(unmapped) = guard::read(&mut wave.elements[..count], place.first) {
+            return Some(Err(unmapped));
+        }
+        spread(layout.dwords(), &wave.elements, &mut wave.spare[..]);
+    } else {
+        let mut bytes = [0; 2 * LANES];
+        if let Err(unmapped) = guard::read_bytes(&mut bytes[..LANES * size as usize], place.first) {
+            return Some(Err(unmapped));
+        }
+        layout.widen(&bytes, &mut wave.spare[0]);
+        // A half may keep the other.
+        settle(wave, registers);
+    }
+    wave.formulas.forget(registers);
+    commit_loaded(wave, op.d, layout, !0);
+    Some(Ok(()))
+}
+
+/// A store of another layout: all lanes side by side.
+#[inline(always)]
+fn store<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
+    let outcome = try_store::<H, FLAT>(wave, op);
+    flow(wave, outcome, true)
+}
+
+#[inline(always)]
+fn try_store<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Outcome {
+    let layout = Layout(op.e);
+    let size = layout.bytes();
+    let place = Place::new::<H::Numbers, FLAT>(wave, op, size, true)?;
+    if place.steps(size as u32) as usize != BITS {
+        return None;
+    }
+    settle(wave, bits(op.b, layout.dwords() as u8));
+    let Wave { v, elements, .. } = wave;
+    let data = |k: u16| &*v[usize::from(op.b + k) & 511];
+    Some(if layout.is_dwords() {
+        join(layout.dwords(), elements, [data(0), data(1), data(2), data(3)]);
+        guard::write(place.first, &elements[..LANES * layout.dwords()])
+    } else {
+        let mut bytes = [0; 2 * LANES];
+        layout.narrow(data(0), &mut bytes);
+        guard::write_bytes(place.first, &bytes[..LANES * size as usize])
+    })
+}
+
+versions!(load_dword_versions, load_dword, [const FLAT: bool], [FLAT]);
+versions!(store_dword_versions, store_dword, [const FLAT: bool], [FLAT]);
+versions!(load_versions, load, [const FLAT: bool], [FLAT]);
+versions!(store_versions, store, [const FLAT: bool], [FLAT]);
+
+/// The handler of an instruction.
+pub(super) fn handler(inst: &Inst, op: &Op) -> Option<Versions> {
+    let name = inst.row.name;
+    let flat = match inst.row.family {
+        Family::Global => false,
+        Family::Flat => true,
+        _ => return None,
+    };
+    // Not the atomics, and no address but in registers.
+    if flat::handler(name).is_none() || op.a == NO_ADDRESS {
+        return None;
+    }
+    let dword = Layout(op.e & !flag::VECTOR) == Layout::DWORD;
+    Some(match (name.contains("_load_"), dword, flat) {
+        (true, true, false) => load_dword_versions::all::<false>(),
+        (true, true, true) => load_dword_versions::all::<true>(),
+        (true, false, false) => load_versions::all::<false>(),
+        (true, false, true) => load_versions::all::<true>(),
+        (false, true, false) => store_dword_versions::all::<false>(),
+        (false, true, true) => store_dword_versions::all::<true>(),
+        (false, false, false) => store_versions::all::<false>(),
+        (false, false, true) => store_versions::all::<true>(),
+    })
+}
