@@ -162,10 +162,14 @@ impl Queues {
     /// [`Error::Handle`]; what the kernel says: then the queue is still there.
     pub fn destroy(&self, machine: &Machine, queue: u64) -> Result<()> {
         let id = self.number(queue)?;
-        machine.kfd.destroy_queue(id)?;
+        // Taken out first: the kernel may give its number to another queue as soon as it is gone.
         let Some(queue) = self.table.lock().remove(&id) else {
-            return Ok(());
+            return Err(Error::Handle("a queue"));
         };
+        if let Err(error) = machine.kfd.destroy_queue(id) {
+            self.table.lock().insert(id, queue);
+            return Err(error);
+        }
         if let Some(bell) = queue.bell {
             bell.end();
         }

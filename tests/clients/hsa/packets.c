@@ -584,14 +584,10 @@ static void queues_go_at_once(void)
 {
     pthread_t threads[4];
     uint32_t *value = shared_alloc(4096);
-    /* One after the other on the virtual kernel, where this is not about threads. */
-    int at_once = getenv("VKERNEL_MACHINE") ? 1 : 4;
-    for (int i = 0; i < 4; i += at_once) {
-        for (int k = i; k < i + at_once; k++)
-            NEED(pthread_create(&threads[k], NULL, make_queues_that_go_at_once, value) == 0);
-        for (int k = i; k < i + at_once; k++)
-            pthread_join(threads[k], NULL);
-    }
+    for (int i = 0; i < 4; i++)
+        NEED(pthread_create(&threads[i], NULL, make_queues_that_go_at_once, value) == 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
     CHECK(*value == 240, "%u of 240 dispatches", *value);
     CHECK_OK(hsa_amd_memory_pool_free(value));
 }
