@@ -10,7 +10,7 @@ use crate::agent::DeviceRef;
 use crate::error::{Error, Result};
 use crate::memory::shown::ShownPages;
 use crate::queue::own::Packet;
-use crate::queue::{Queue, QueueOptions, QueueType};
+use crate::queue::Queue;
 use crate::runtime::Runtime;
 use crate::words::halves;
 use hansa_plugin_api as api;
@@ -158,15 +158,7 @@ impl Kernels {
         let to = std::ptr::with_exposed_provenance_mut::<u8>(pages.address);
         // SAFETY: the pages were just made, and have room for it.
         unsafe { std::ptr::copy_nonoverlapping(image.as_ptr(), to, image.len()) };
-        let options = QueueOptions {
-            agent,
-            packets: PACKETS,
-            queue_type: QueueType::Multi,
-            callback: None,
-            private_bytes: u32::MAX,
-            priority: api::QueuePriority::NORMAL,
-        };
-        let queue = Queue::create_hidden(runtime, &options).and_then(|queue| {
+        let queue = Queue::create_own(runtime, agent, PACKETS).and_then(|queue| {
             // Other code may have lain there before.
             let told = runtime.code_written(agent);
             told.inspect_err(|_| queue.destroy(runtime)).map(|()| queue)

@@ -4,7 +4,7 @@
 //! of its own language (PM4; Linux: `drivers/gpu/drm/amd/amdgpu/soc15d.h`, `nvd.h`), which a vendor packet of an AQL
 //! queue can point to. Each device gets one small queue for that when code is first written.
 
-use super::{Queue, QueueOptions, QueueType};
+use super::Queue;
 use crate::error::{Error, Result};
 use crate::memory::host::page_bytes;
 use crate::memory::shown::ShownPages;
@@ -96,18 +96,7 @@ impl Agent {
                 words.len(),
             );
         }
-        let queue = Queue::create_hidden(
-            runtime,
-            &QueueOptions {
-                agent,
-                packets: PACKETS,
-                queue_type: QueueType::Multi,
-                callback: None,
-                private_bytes: u32::MAX,
-                priority: api::QueuePriority::NORMAL,
-            },
-        );
-        let queue = queue.inspect_err(|_| {
+        let queue = Queue::create_own(runtime, agent, PACKETS).inspect_err(|_| {
             // SAFETY: no queue reads it.
             unsafe { buffer.take_back(runtime) };
         })?;

@@ -1,11 +1,14 @@
 //! Packets that the runtime sends itself, on queues that programs do not know.
 
-use super::{Queue, PACKET_BYTES};
+use super::{Queue, QueueOptions, QueueType, PACKET_BYTES};
 use crate::error::{Error, Result};
+use crate::runtime::Runtime;
 use crate::signal::block::flag;
 use crate::signal::{pool, wait, Condition};
 use crate::words::halves;
+use hansa_plugin_api as api;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 
 /// The words of an AQL packet; the first one has the header.
 pub(crate) type Packet = [u32; PACKET_BYTES / 4];
@@ -16,6 +19,23 @@ const COMPLETION: usize = 14;
 const LOOK: u64 = 100_000_000;
 
 impl Queue {
+    /// Makes a queue for packets of the runtime's on a device.
+    ///
+    /// # Errors
+    ///
+    /// What the driver says.
+    pub(crate) fn create_own(runtime: &Arc<Runtime>, agent: usize, packets: u32) -> Result<Arc<Self>> {
+        let options = QueueOptions {
+            agent,
+            packets,
+            queue_type: QueueType::Multi,
+            callback: None,
+            private_bytes: u32::MAX,
+            priority: api::QueuePriority::NORMAL,
+        };
+        Self::create_hidden(runtime, &options)
+    }
+
     /// Runs packets and waits for the last one, which gets a completion signal. The caller lets nobody else use the queue
     /// meanwhile, and it has room for all of them.
     ///
