@@ -1,8 +1,8 @@
 //! Copies: now, or later on a thread of the runtime when their dependencies are met.
 //!
 //! A copy is done by the driver of a device that takes part, by a copy engine or the compute units of one, or by the host
-//! (`route`). A small
-//! copy whose dependencies are met is done at once on the calling thread; waking another thread would take longer.
+//! (`route`). A small copy whose dependencies are met is done at once on the calling thread; waking another thread would
+//! take longer.
 
 mod carrier;
 mod engine;

@@ -13,18 +13,18 @@ use crate::ipc::{self, Export, MemoryFile, Name, Offer, Thing};
 use crate::memory::arena::Arena;
 use crate::memory::host::page_bytes;
 use crate::runtime::Runtime;
+use hansa_plugin_api::fork::Lazy;
 use parking_lot::Mutex;
 use rustix::mm::{mmap_anonymous, MapFlags, ProtFlags};
 use std::collections::HashMap;
 use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
-use std::sync::LazyLock;
 
 /// Most shared signals of a process.
 const MOST: usize = 4096;
 
 /// The pages, of the size that the system has.
-static ARENA: LazyLock<Arena> = LazyLock::new(|| Arena::new(page_bytes(), MOST));
+static ARENA: Lazy<Arena> = Lazy::new(|| Arena::new(page_bytes(), MOST));
 /// What this process knows of each page: 0 for none, otherwise [`USED`], [`LIVE`] and references.
 static KEPT: [AtomicU32; MOST] = [const { AtomicU32::new(0) }; MOST];
 /// The memory file of each page.
