@@ -6,12 +6,22 @@ use hansa_kfd::{blit, trap_handler};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// LLVM's tools that know a processor, if they are installed.
+/// LLVM's tools that know a processor; `None`, with a word on stderr, where they are missing outside CI.
 fn tools(processor: &str) -> Option<PathBuf> {
     // gfx12 came after version 15.
     let version = if processor.starts_with("gfx12") { 19 } else { 15 };
     let path = PathBuf::from(format!("/usr/lib/llvm-{version}/bin"));
-    path.join("llvm-mc").exists().then_some(path)
+    if path.join("llvm-mc").exists() {
+        return Some(path);
+    }
+    let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+    assert!(
+        !in_ci,
+        "{} is missing and CI must have it: install llvm-{version}",
+        path.display()
+    );
+    eprintln!("skipped: {} is missing, install llvm-{version}", path.display());
+    None
 }
 
 fn run(command: &mut Command) {

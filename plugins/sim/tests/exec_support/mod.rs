@@ -96,7 +96,7 @@ pub fn compile(source: &str, build: Build) -> Option<Vec<u8>> {
     let result = match command.arg(&input).arg("-o").arg(&output).output() {
         Ok(result) => result,
         Err(error) => {
-            eprintln!("skipped: clang-15 cannot be run: {error}");
+            skipped("clang-15", &error);
             return None;
         }
     };
@@ -112,7 +112,14 @@ pub fn compile(source: &str, build: Build) -> Option<Vec<u8>> {
     Some(object)
 }
 
-/// Assembles text with LLVM. `None`, with a word on stderr, where there is no llvm-mc 15.
+/// Says that a tool is missing, which in CI is a failure.
+fn skipped(tool: &str, error: &std::io::Error) {
+    let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+    assert!(!in_ci, "{tool} cannot be run and CI must have it: {error}");
+    eprintln!("skipped: {tool} cannot be run: {error}");
+}
+
+/// Assembles text with LLVM. `None`, with a word on stderr, where there is no llvm-mc 15 outside CI.
 pub fn assemble(text: &str, target: Target) -> Option<Vec<u32>> {
     let mut child = match Command::new("llvm-mc-15")
         .args(["-triple=amdgcn-amd-amdhsa", "-filetype=asm", "-show-encoding"])
@@ -123,7 +130,7 @@ pub fn assemble(text: &str, target: Target) -> Option<Vec<u32>> {
     {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("skipped: llvm-mc-15 cannot be run: {error}");
+            skipped("llvm-mc-15", &error);
             return None;
         }
     };
