@@ -11,7 +11,7 @@
 //! Assembly also keeps data races between kernels and host out of Rust's memory model: a routine is
 //! an opaque external function to the compiler.
 
-use super::{guard_blocks, standstill};
+use super::{guard_blocks, guard_pairs, standstill};
 use hansa_plugin_api::fork::{Lazy, Lock};
 use std::ffi::c_void;
 use std::io;
@@ -26,7 +26,7 @@ std::arch::global_asm!(
     .hidden hansa_sim_guard_begin
 hansa_sim_guard_begin:
 
-    // copy(to, from, bytes)
+    // copy(to, from, bytes): eight aligned bytes are never taken apart
     .globl hansa_sim_guard_copy
     .hidden hansa_sim_guard_copy
 hansa_sim_guard_copy:
@@ -40,20 +40,24 @@ hansa_sim_guard_copy:
     movups [rdi + 16], xmm1
     movups [rdi + 32], xmm2
     movups [rdi + 48], xmm3
-    add rsi, 64
-    add rdi, 64
-    sub rdx, 64
+    add rsi, 64; add rdi, 64; sub rdx, 64
     jae 1b
 2:  add rdx, 64
     jz 5f
-3:  sub rdx, 4
+3:  sub rdx, 8
     jb 4f
+    mov rax, [rsi]
+    mov [rdi], rax
+    add rsi, 8; add rdi, 8
+    jmp 3b
+4:  add rdx, 8
+    jz 5f
+    cmp rdx, 4
+    jb 6f
     mov eax, [rsi]
     mov [rdi], eax
-    add rsi, 4
-    add rdi, 4
-    jmp 3b
-4:  add rdx, 4
+    add rsi, 4; add rdi, 4
+    sub rdx, 4
     jz 5f
 6:  mov al, [rsi]
     mov [rdi], al
@@ -577,7 +581,7 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_
         hansa_sim_guard_begin as *const () as usize,
         hansa_sim_guard_end as *const () as usize,
     );
-    if (begin..end).contains(&pc) || guard_blocks::contain(pc) {
+    if (begin..end).contains(&pc) || guard_blocks::contain(pc) || guard_pairs::contain(pc) {
         registers[libc::REG_RAX as usize] = if address == 0 { 1 } else { address as i64 };
         registers[libc::REG_RIP as usize] = hansa_sim_guard_fixup as *const () as i64;
         return;

@@ -35,6 +35,7 @@ mod fuse;
 mod group;
 pub(crate) mod guard;
 mod guard_blocks;
+mod guard_pairs;
 mod image;
 mod lane;
 mod launch;

@@ -4,10 +4,12 @@
 //! Most accesses are made by [runs](super::runs) of lanes. Only what is left builds 64 addresses and goes lane by lane.
 
 use super::guard::{self, Unmapped, Width};
+use super::guard_pairs;
 use super::memory::MemoryReason;
 use super::op::Flow;
 use super::row::Row;
 use super::wave::{Stop, Wave};
+use std::ops::Range;
 
 /// How one lane's data sits in memory and registers, packed into bits of [`super::op::Op::e`].
 ///
@@ -137,6 +139,15 @@ impl Layout {
         }
     }
 
+    /// The dwords of a lane that are moved in one access each: two where they lie side by side.
+    #[inline(always)]
+    fn parts(self, pitch: u64) -> impl Iterator<Item = Range<usize>> {
+        let (dwords, most) = (self.dwords(), if pitch == 4 { 2 } else { 1 });
+        (0..dwords)
+            .step_by(most)
+            .map(move |first| first..dwords.min(first + most))
+    }
+
     /// What of a register goes to memory.
     #[inline(always)]
     pub(crate) fn stored(self, row: &Row) -> Row {
@@ -206,14 +217,12 @@ pub(crate) fn load_each(wave: &mut Wave, code: u16, layout: Layout, lanes: u64, 
     if let Err(flow) = check_parts(wave, lanes, layout, pitch, false) {
         return flow;
     }
-    for k in 0..layout.dwords() {
-        let loaded = guard::gather(
-            layout.width(),
-            &mut wave.spare[k].0,
-            &wave.address,
-            lanes,
-            k as u64 * pitch,
-        );
+    for k in layout.parts(pitch) {
+        let (displacement, rows) = (k.start as u64 * pitch, &mut wave.spare[k]);
+        let loaded = match rows {
+            [low, high] => guard_pairs::gather([&mut low.0, &mut high.0], &wave.address, lanes, displacement),
+            rows => guard::gather(layout.width(), &mut rows[0].0, &wave.address, lanes, displacement),
+        };
         if let Err(unmapped) = loaded {
             return vanished(wave, unmapped, false);
         }
@@ -252,9 +261,16 @@ pub(crate) fn store_each(wave: &mut Wave, code: u16, layout: Layout, lanes: u64,
     if let Err(flow) = check_parts(wave, lanes, layout, pitch, true) {
         return flow;
     }
-    for k in 0..layout.dwords() {
-        let data = layout.stored(wave.row(code + k as u16));
-        let stored = guard::scatter(layout.width(), &data.0, &wave.address, lanes, k as u64 * pitch);
+    for k in layout.parts(pitch) {
+        let displacement = k.start as u64 * pitch;
+        let first = code + k.start as u16;
+        let stored = if k.len() == 2 {
+            let rows = [&wave.row(first).0, &wave.row(first + 1).0];
+            guard_pairs::scatter(rows, &wave.address, lanes, displacement)
+        } else {
+            let data = layout.stored(wave.row(first));
+            guard::scatter(layout.width(), &data.0, &wave.address, lanes, displacement)
+        };
         if let Err(unmapped) = stored {
             return vanished(wave, unmapped, true);
         }
