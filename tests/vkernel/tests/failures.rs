@@ -8,7 +8,7 @@ mod support;
 use hansa_plugin_api as api;
 use hansa_plugin_api::{Driver, ErrorCode, EventKind, ExportKind, QueueKind, QueuePriority};
 use hansa_vkernel::{Errno, GpuSpec, Machine, Options, Rule};
-use support::{register, request_memory, HostPages, Rig};
+use support::{register, request_memory, within_a_second, HostPages, Rig};
 
 /// What a kernel answers when it refuses.
 const ERRNOS: [Errno; 8] = [
@@ -31,6 +31,16 @@ fn rig() -> Rig {
         Machine::with_gpus(&[GpuSpec::of_version(110_000), GpuSpec::of_version(90_000)]),
         Options::default(),
     )
+}
+
+/// A rig whose driver is open, and whose thread that watches for faults is where it stays: in its wait.
+fn open_rig() -> Rig {
+    let rig = rig();
+    rig.driver.open().unwrap();
+    within_a_second("the watch", || {
+        rig.kernel().faults.counts().contains_key("WAIT_EVENTS")
+    });
+    rig
 }
 
 /// Everything a program does with a driver, once; answers the first error.
@@ -131,8 +141,7 @@ fn fresh_pages() -> [HostPages; 3] {
 
 /// Calls of one round that goes well: name and how often.
 fn calls() -> Vec<(String, u32)> {
-    let rig = rig();
-    rig.driver.open().unwrap();
+    let rig = open_rig();
     let pages = fresh_pages();
     everything(&rig, &pages).unwrap();
     let before = rig.kernel().faults.counts();
@@ -180,8 +189,7 @@ fn each_call_fails_once_with_each_errno_and_the_next_works() {
     ] {
         assert!(names.contains(&needed), "{needed} is not called: {names:?}");
     }
-    let rig = rig();
-    rig.driver.open().unwrap();
+    let rig = open_rig();
     let pages = fresh_pages();
     // Doorbells and what else is made once.
     everything(&rig, &pages).unwrap();
