@@ -22,6 +22,20 @@ fn word_kernel_with(variables: &str, body: &str) -> String {
 }
 
 #[test]
+fn threads_finalize_at_once() {
+    let body = word_kernel("mov_b32 $s1, 7;");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..8 {
+                    assert_eq!(results::<u32>(&body, 1, 1, 1), [7]);
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn variables_have_their_first_values() {
     let body = format!(
         "prog global_u32 &g[3] = u32[](7, 8, 9);

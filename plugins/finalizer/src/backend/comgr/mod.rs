@@ -5,7 +5,7 @@
 
 mod library;
 
-use hansa_plugin_api::fork::Lazy;
+use hansa_plugin_api::fork::{Lazy, Lock};
 
 use super::error::{Attempt, Error};
 use super::{Backend, Isa};
@@ -102,6 +102,10 @@ struct Step<'a> {
     to: Kind,
 }
 
+/// Held while the library compiles: it keeps the options of its compiler in statics, and two that read them at once end the
+/// process.
+static COMPILING: Lock<()> = Lock::new(());
+
 /// The stack that a compiler is used to.
 const STACK_BYTES: usize = 16 << 20;
 
@@ -145,6 +149,7 @@ impl Comgr {
             file: "module.o",
             to: Kind::Executable,
         };
+        let _alone = COMPILING.lock();
         let relocatable = self.step(&generate, isa.name, ir.as_bytes())?;
         self.step(&link, isa.name, &relocatable)
     }
