@@ -1,6 +1,6 @@
 //! The built-in trace (`HSA_TRACE`), as text and for ui.perfetto.dev.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -155,12 +155,11 @@ fn check_perfetto(events: &[Value]) {
         }
     }
     // Every row has a name.
-    let named = |event: &Value| {
-        events.iter().any(|name| {
-            name["name"] == "thread_name" && name["pid"] == event["pid"] && name["tid"] == event["tid"]
-        })
-    };
-    assert!(events.iter().all(named));
+    let row = |event: &Value| (event["pid"].as_u64(), event["tid"].as_u64());
+    let is_name = |event: &&Value| event["name"] == "thread_name";
+    let named: HashSet<_> = events.iter().filter(is_name).map(row).collect();
+    let nameless = events.iter().find(|event| !named.contains(&row(event)));
+    assert_eq!(nameless, None);
 }
 
 #[test]
