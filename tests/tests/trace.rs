@@ -92,8 +92,7 @@ fn text_has_every_call_with_arguments_result_time_and_thread() {
         "hsa_amd_memory_async_copy(dst=0x",
         "size=1048576, num_dep_signals=0",
     ]);
-    let threads: std::collections::HashSet<&str> =
-        lines.iter().filter_map(|line| line.split(' ').nth(2)).collect();
+    let threads: HashSet<&str> = lines.iter().filter_map(|line| line.split(' ').nth(2)).collect();
     assert_eq!(threads.len(), 2, "{threads:?}");
     assert!(
         lines
