@@ -14,7 +14,7 @@ use hansa_core::{current, Result};
 use hansa_plugin_api::hsa::{
     c_void, hsa_agent_feature_t as Feature, hsa_agent_info_t as Info, hsa_agent_t,
     hsa_default_float_rounding_mode_t as Rounding, hsa_device_type_t as DeviceType, hsa_dim3_t, hsa_isa_t,
-    hsa_profile_t as Profile, hsa_queue_type_t as QueueType,
+    hsa_profile_t as Profile, hsa_queue_type_t as QueueType, hsa_status_t,
 };
 use hansa_plugin_api::{AgentCaps, CacheFlags};
 
@@ -126,15 +126,33 @@ pub(super) fn info(runtime: &Runtime, handle: hsa_agent_t, attribute: u32, value
     Ok(())
 }
 
-entry! {
-    fn hsa_agent_get_info(agent: hsa_agent_t, attribute: Info, value: *mut c_void) {
-        if agent_constants::answer(agent.handle, attribute.0, value) {
-            return Ok(());
-        }
-        let runtime = current()?;
-        info(&runtime, agent, attribute.0, Value::new(value)?)
+/// Answers what never changes at once, without a frame on the stack; the rest is [`unhurried`].
+pub(crate) unsafe extern "C" fn hsa_agent_get_info(
+    agent: hsa_agent_t,
+    attribute: Info,
+    value: *mut c_void,
+) -> hsa_status_t {
+    if agent_constants::answer(agent.handle, attribute.0, value) {
+        return hsa_status_t::SUCCESS;
     }
+    // SAFETY: the arguments are the program's, as they came.
+    unsafe { unhurried::hsa_agent_get_info(agent, attribute, value) }
+}
 
+mod unhurried {
+    use super::{c_void, current, entry, hsa_agent_t, info, Info, Value};
+
+    entry! {
+        #[cold]
+        #[inline(never)]
+        fn hsa_agent_get_info(agent: hsa_agent_t, attribute: Info, value: *mut c_void) {
+            let runtime = current()?;
+            info(&runtime, agent, attribute.0, Value::new(value)?)
+        }
+    }
+}
+
+entry! {
     fn hsa_agent_get_exception_policies(agent: hsa_agent_t, profile: Profile, mask: *mut u16) {
         let runtime = current()?;
         let place = Place::new(mask)?;

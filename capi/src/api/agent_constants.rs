@@ -59,12 +59,14 @@ pub(super) fn answer(agent: u64, attribute: u32, value: *mut c_void) -> bool {
     let Some(index) = handle::index(agent, Kind::Agent, before.epoch()) else {
         return false;
     };
-    let Some(cells) = room().get(index).filter(|_| before.is_one()) else {
+    if !before.is_one() || index >= ROOM.load(Ordering::Acquire) {
         return false;
-    };
+    }
+    // SAFETY: there is room for that many agents behind every pointer that is loaded after the number.
+    let kept = unsafe { &(*AGENTS.load(Ordering::Acquire).add(index))[cell] };
     let (bytes, word) = (
-        cells[cell].bytes.load(Ordering::Relaxed),
-        cells[cell].value.load(Ordering::Relaxed),
+        kept.bytes.load(Ordering::Relaxed),
+        kept.value.load(Ordering::Relaxed),
     );
     fence(Ordering::Acquire);
     if generation() != before {

@@ -5,22 +5,22 @@ use crate::agent::DeviceRef;
 use crate::signal::{block::Block, hardware, pool, wait};
 use crate::{clock, queue};
 use hansa_plugin_api as api;
-use parking_lot::RwLock;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// Where a plugin's host finds the runtime once it is built.
 #[derive(Debug, Default)]
-pub struct RuntimeCell(RwLock<Weak<Runtime>>);
+pub struct RuntimeCell(OnceLock<Weak<Runtime>>);
 
 impl RuntimeCell {
-    /// Sets the runtime.
+    /// Sets the runtime, once.
     pub(super) fn set(&self, runtime: &Arc<Runtime>) {
-        *self.0.write() = Arc::downgrade(runtime);
+        let fresh = self.0.set(Arc::downgrade(runtime));
+        debug_assert!(fresh.is_ok(), "every runtime makes a cell of its own");
     }
 
     /// The runtime, if it is built and not yet gone.
     pub fn get(&self) -> Option<Arc<Runtime>> {
-        self.0.read().upgrade()
+        self.0.get()?.upgrade()
     }
 }
 
