@@ -428,6 +428,13 @@ impl Queue<'_> {
         self.submit(BARRIER_AND | FENCES, [0; 16]);
     }
 
+    /// Submits a barrier packet that waits for a signal to be 0.
+    pub(crate) fn barrier_after(&self, signal: hsa_signal_t) {
+        let mut words = [0; 16];
+        [words[2], words[3]] = halves(signal.handle);
+        self.submit(BARRIER_AND | FENCES, words);
+    }
+
     /// Submits a one-dimensional dispatch.
     pub fn dispatch(&self, kernel: &Kernel, items: u32, group: u32, arguments: *mut c_void) {
         self.submit(

@@ -16,9 +16,11 @@ mod compute;
 mod device;
 mod memory;
 mod opencl;
+pub mod pace;
 mod program;
 mod report;
+mod rivals;
 mod scratch;
 mod waking;
 
-pub use report::run;
+pub use report::{run, run_beside_amd};

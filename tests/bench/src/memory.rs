@@ -17,14 +17,14 @@ type Info = unsafe extern "C" fn(
 ) -> hsa_status_t;
 
 /// The functions of AMD's extension that are measured.
-struct Functions {
+pub(crate) struct Functions {
     allocate: Allocate,
     free: Free,
     info: Info,
 }
 
 impl Functions {
-    fn of(client: &Client) -> Result<Self> {
+    pub(crate) fn of(client: &Client) -> Result<Self> {
         // SAFETY: the types are those of AMD's header.
         let allocate = unsafe { client.function::<Allocate>(c"hsa_amd_memory_pool_allocate") }?;
         // SAFETY: as above.
@@ -34,7 +34,7 @@ impl Functions {
         Ok(Self { allocate, free, info })
     }
 
-    fn allocate(&self, pool: hsa_amd_memory_pool_t, bytes: usize) -> Result<*mut c_void> {
+    pub(crate) fn allocate(&self, pool: hsa_amd_memory_pool_t, bytes: usize) -> Result<*mut c_void> {
         let mut memory = null_mut();
         // SAFETY: a live pool and a variable of the right type.
         let status = unsafe { (self.allocate)(pool, bytes, 0, &raw mut memory) };
@@ -42,12 +42,26 @@ impl Functions {
         Ok(memory)
     }
 
-    fn free(&self, memory: *mut c_void) -> Result<()> {
+    pub(crate) fn free(&self, memory: *mut c_void) -> Result<()> {
         // SAFETY: what a pool gave, and nothing uses any more.
         good(unsafe { (self.free)(memory) }, "hsa_amd_memory_pool_free")
     }
 
-    fn pair_ns(&self, pool: hsa_amd_memory_pool_t, bytes: usize) -> Result<f64> {
+    /// Nanoseconds of asking what an address is.
+    pub(crate) fn info_ns(&self, count: u32, mut address: impl FnMut() -> *mut c_void) -> f64 {
+        let size = u32::try_from(size_of::<hsa_amd_pointer_info_t>()).unwrap_or(0);
+        best_ns(count, || {
+            // SAFETY: all zeroes are a value of the structure.
+            let mut info: hsa_amd_pointer_info_t = unsafe { std::mem::zeroed() };
+            info.size = size;
+            // SAFETY: any address may be asked for; `info` is a variable of the right type and says its size.
+            unsafe { (self.info)(address(), &raw mut info, None, null_mut(), null_mut()) };
+            black_box(info.sizeInBytes);
+        })
+    }
+
+    /// Nanoseconds of allocating and freeing.
+    pub(crate) fn pair_ns(&self, pool: hsa_amd_memory_pool_t, bytes: usize) -> Result<f64> {
         self.allocate(pool, bytes).and_then(|memory| self.free(memory))?;
         Ok(best_ns(2000, || {
             let mut memory = null_mut();
@@ -80,7 +94,7 @@ fn system_ns(bytes: usize) -> f64 {
 }
 
 /// A region's pool has the region's handle.
-const fn pool(region: hsa_region_t) -> hsa_amd_memory_pool_t {
+pub(crate) const fn pool(region: hsa_region_t) -> hsa_amd_memory_pool_t {
     hsa_amd_memory_pool_t {
         handle: region.handle,
     }
@@ -115,17 +129,10 @@ fn pointer_info(functions: &Functions, pool: hsa_amd_memory_pool_t) -> Result<Ro
     let live: Vec<*mut c_void> = (0..COUNT)
         .map(|_| functions.allocate(pool, 4 << 10))
         .collect::<Result<_>>()?;
-    let size = u32::try_from(size_of::<hsa_amd_pointer_info_t>()).unwrap_or(0);
     let mut random = 1_u32;
-    let time = best_ns(100_000, || {
+    let time = functions.info_ns(100_000, || {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        // SAFETY: all zeroes are a value of the structure.
-        let mut info: hsa_amd_pointer_info_t = unsafe { std::mem::zeroed() };
-        info.size = size;
-        let address = live[random as usize % COUNT].wrapping_byte_add(100);
-        // SAFETY: any address may be asked for; `info` is a variable of the right type and says its size.
-        unsafe { (functions.info)(address, &raw mut info, None, null_mut(), null_mut()) };
-        black_box(info.sizeInBytes);
+        live[random as usize % COUNT].wrapping_byte_add(100)
     });
     live.into_iter().try_for_each(|memory| functions.free(memory))?;
     Ok(Row::below(

@@ -1,7 +1,7 @@
 //! The table: what this machine measures, beside what it is compared with.
 
 use crate::client::{Client, Result};
-use crate::{calls, compute, device, memory, program, waking};
+use crate::{calls, compute, device, memory, program, rivals, waking};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -137,13 +137,27 @@ pub fn run(library: &Path, demo: &[&str], json: bool) -> Result<()> {
     rows.extend(compute::kernels(&client)?);
     rows.extend(scaling);
     rows.extend(program::hip(&client, library)?);
+    show(&rows, json)
+}
+
+/// Measures the runtime in a shared library beside AMD's on one virtual device (`plugins/kfd`, `tests/vkernel`) and prints
+/// the table, or JSON. `this` is the program whose `bench --pace` times one of them.
+///
+/// # Errors
+///
+/// What could not be measured, and why.
+pub fn run_beside_amd(library: &Path, this: &Path, json: bool) -> Result<()> {
+    show(&rivals::rows(library, this)?, json)
+}
+
+fn show(rows: &[Row], json: bool) -> Result<()> {
     if json {
         println!(
             "{}",
-            serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?
+            serde_json::to_string_pretty(rows).map_err(|e| e.to_string())?
         );
     } else {
-        print(&rows);
+        print(rows);
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ pub(crate) enum Command {
         count: u32,
     },
     /// Measure this machine beside what it is compared with, and print ratios
-    Bench(Output),
+    Bench(BenchOptions),
     /// Look at instruction sets and code
     Isa {
         #[command(subcommand)]
@@ -47,6 +47,18 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchOptions {
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Compare the KFD backend with AMD's runtime, on a virtual device
+    #[arg(long)]
+    pub(crate) kfd: bool,
+    /// Only time the runtime in this library, on the devices there are
+    #[arg(long, value_name = "LIBRARY", conflicts_with = "kfd")]
+    pub(crate) pace: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

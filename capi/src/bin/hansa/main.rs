@@ -40,9 +40,17 @@ fn main() -> ExitCode {
 }
 
 /// `hansa bench`: measures the runtime beside this command.
-fn bench(options: &arguments::Output) -> Result<ExitCode, String> {
+fn bench(options: &arguments::BenchOptions) -> Result<ExitCode, String> {
+    if let Some(library) = &options.pace {
+        hansa_bench::pace::run(library)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let this = std::env::current_exe().map_err(|e| e.to_string())?;
+    if options.kfd {
+        hansa_bench::run_beside_amd(&run::library()?, &this, options.output.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let demo = [&*this.to_string_lossy(), "demo", "--count"];
-    hansa_bench::run(&run::library()?, &demo, options.json)?;
+    hansa_bench::run(&run::library()?, &demo, options.output.json)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -286,8 +286,15 @@ fn block_signals() {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), std::ptr::null_mut()) };
 }
 
+/// Lets the thread's pauses be as short as it says: the system makes them 50 microseconds longer to wake less often.
+fn pause_exactly() {
+    // SAFETY: changes nothing but the calling thread's own pauses.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
+}
+
 fn run(kernel: &Weak<Kernel>, executor: Option<&dyn Executor>, shared: &Shared) {
     block_signals();
+    pause_exactly();
     let mut idle_since = Instant::now();
     let mut pause = PAUSES.0;
     loop {

@@ -1,0 +1,255 @@
+//! What programs do often, timed on whatever runtime a library is: one line each, for [`crate::rivals`].
+
+use crate::call;
+use crate::client::{good, Client, Result};
+use crate::kernels::code_for;
+use crate::memory::{pool, Functions};
+use crate::report::{best_ns, median_us};
+use hansa_plugin_api::hsa::*;
+use std::hint::black_box;
+use std::path::Path;
+use std::ptr::{null, null_mut};
+use std::time::{Duration, Instant};
+
+type Copy = unsafe extern "C" fn(
+    *mut c_void,
+    hsa_agent_t,
+    *const c_void,
+    hsa_agent_t,
+    usize,
+    u32,
+    *const hsa_signal_t,
+    hsa_signal_t,
+) -> hsa_status_t;
+type Allow = unsafe extern "C" fn(u32, *const hsa_agent_t, *const u32, *const c_void) -> hsa_status_t;
+
+/// Bytes of the large copies.
+const LARGE: usize = 64 << 20;
+
+/// Times the runtime in a library and prints a name and microseconds a line.
+///
+/// # Errors
+///
+/// What could not be measured, and why.
+pub fn run(library: &Path) -> Result<()> {
+    let client = Client::load(library)?;
+    let mut up = Vec::new();
+    for round in 0..15 {
+        if round > 0 {
+            call!(client, hsa_shut_down_fn())?;
+        }
+        let start = Instant::now();
+        call!(client, hsa_init_fn())?;
+        up.push(start.elapsed());
+    }
+    report("hsa_init", median_us(up));
+    let gpu = client.gpu()?.ok_or("there is no GPU")?;
+    let host = client.host_region()?;
+    let device = client
+        .region(gpu.agent, hsa_region_global_flag_t::COARSE_GRAINED.0)?
+        .ok_or("the GPU has no memory")?;
+    let functions = Functions::of(&client)?;
+    report("pool_host", functions.pair_ns(pool(host), 64 << 10)? / 1e3);
+    report("pool_device", functions.pair_ns(pool(device), 64 << 10)? / 1e3);
+    signals(&client)?;
+    report("queue_create", queue_create(&client, gpu.agent)?);
+    round_trips(&client, gpu.agent)?;
+    copies(&client, &functions, gpu.agent, (host, device))?;
+    report("agent_get_info", agent_info(&client, gpu.agent) / 1e3);
+    report("code_load", code_load(&client, gpu.agent, code_for(&gpu.name)?)?);
+    call!(client, hsa_shut_down_fn())
+}
+
+fn report(name: &str, microseconds: f64) {
+    println!("{name} {microseconds}");
+}
+
+fn times(count: usize, mut once: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut taken = Vec::with_capacity(count);
+    for _ in 0..count {
+        let start = Instant::now();
+        once()?;
+        taken.push(start.elapsed());
+    }
+    Ok(median_us(taken))
+}
+
+fn signals(client: &Client) -> Result<()> {
+    const COUNT: u32 = 1_000_000;
+    let core = &client.core;
+    let mut signal = hsa_signal_t { handle: 0 };
+    call!(client, hsa_signal_create_fn(1, 0, null(), &raw mut signal))?;
+    let pair = best_ns(COUNT / 8, || {
+        let mut made = hsa_signal_t { handle: 0 };
+        // SAFETY: `made` is a variable of the right type.
+        unsafe { (core.hsa_signal_create_fn)(1, 0, null(), &raw mut made) };
+        // SAFETY: a live signal.
+        unsafe { (core.hsa_signal_destroy_fn)(made) };
+    });
+    report("signal_create", pair / 1e3);
+    let load = best_ns(COUNT, || {
+        // SAFETY: a live signal.
+        black_box(unsafe { (core.hsa_signal_load_relaxed_fn)(signal) });
+    });
+    let store = best_ns(COUNT, || {
+        // SAFETY: a live signal.
+        unsafe { (core.hsa_signal_store_relaxed_fn)(signal, 1) };
+    });
+    let add = best_ns(COUNT, || {
+        // SAFETY: a live signal.
+        unsafe { (core.hsa_signal_add_relaxed_fn)(signal, 1) };
+    });
+    report("signal_load", load / 1e3);
+    report("signal_store", store / 1e3);
+    report("signal_add", add / 1e3);
+    call!(client, hsa_signal_destroy_fn(signal))
+}
+
+fn queue_create(client: &Client, agent: hsa_agent_t) -> Result<f64> {
+    let once = || -> Result<()> {
+        let mut queue = null_mut();
+        let kind = hsa_queue_type_t::MULTI.0;
+        call!(
+            client,
+            hsa_queue_create_fn(
+                agent,
+                1024,
+                kind,
+                None,
+                null_mut(),
+                u32::MAX,
+                u32::MAX,
+                &raw mut queue
+            )
+        )?;
+        call!(client, hsa_queue_destroy_fn(queue))
+    };
+    once()?;
+    times(15, once)
+}
+
+/// A barrier packet there and back, seen by a host that looks; and how long after a dependency is met a host that
+/// sleeps is awake.
+fn round_trips(client: &Client, agent: hsa_agent_t) -> Result<()> {
+    let queue = client.queue(agent)?;
+    let wait = |state| {
+        let forever = u64::MAX;
+        // SAFETY: a live signal.
+        while unsafe {
+            (client.core.hsa_signal_wait_scacquire_fn)(
+                queue.done,
+                hsa_signal_condition_t::LT,
+                1,
+                forever,
+                state,
+            )
+        } >= 1
+        {}
+    };
+    let trip = || {
+        queue.barrier();
+        wait(hsa_wait_state_t::ACTIVE);
+        Ok(())
+    };
+    trip()?;
+    report("round_trip", times(2001, trip)?);
+    let mut woken = Vec::new();
+    for _ in 0..31 {
+        let mut gate = hsa_signal_t { handle: 0 };
+        call!(client, hsa_signal_create_fn(1, 0, null(), &raw mut gate))?;
+        queue.barrier_after(gate);
+        let opened = std::thread::scope(|threads| {
+            let opener = threads.spawn(|| {
+                std::thread::sleep(Duration::from_millis(20));
+                let opened = Instant::now();
+                // SAFETY: a live signal.
+                unsafe { (client.core.hsa_signal_store_screlease_fn)(gate, 0) };
+                opened
+            });
+            wait(hsa_wait_state_t::BLOCKED);
+            let awake = Instant::now();
+            opener.join().map(|opened| awake - opened)
+        });
+        woken.push(opened.map_err(|_| "the opening thread panicked")?);
+        call!(client, hsa_signal_destroy_fn(gate))?;
+    }
+    report("wake_up", median_us(woken));
+    Ok(())
+}
+
+fn copies(
+    client: &Client,
+    functions: &Functions,
+    gpu: hsa_agent_t,
+    (host, device): (hsa_region_t, hsa_region_t),
+) -> Result<()> {
+    // SAFETY: the types are those of AMD's header.
+    let copy = unsafe { client.function::<Copy>(c"hsa_amd_memory_async_copy") }?;
+    // SAFETY: as above.
+    let allow = unsafe { client.function::<Allow>(c"hsa_amd_agents_allow_access") }?;
+    let cpu = client.agents()?[0];
+    let near = functions.allocate(pool(host), LARGE)?;
+    let far = functions.allocate(pool(device), LARGE)?;
+    // SAFETY: a live allocation and a list of one agent.
+    good(
+        unsafe { allow(1, &raw const gpu, null(), near) },
+        "hsa_amd_agents_allow_access",
+    )?;
+    // SAFETY: as many bytes as were allocated.
+    unsafe { near.write_bytes(1, LARGE) };
+    let mut done = hsa_signal_t { handle: 0 };
+    call!(client, hsa_signal_create_fn(1, 0, null(), &raw mut done))?;
+    let once = |(to, to_agent), (from, from_agent), bytes| -> Result<()> {
+        // SAFETY: a live signal.
+        unsafe { (client.core.hsa_signal_store_relaxed_fn)(done, 1) };
+        // SAFETY: live allocations of at least so many bytes, and their agents.
+        let status = unsafe { copy(to, to_agent, from, from_agent, bytes, 0, null(), done) };
+        good(status, "hsa_amd_memory_async_copy")?;
+        let (less, blocked) = (hsa_signal_condition_t::LT, hsa_wait_state_t::BLOCKED);
+        // SAFETY: a live signal.
+        while unsafe { (client.core.hsa_signal_wait_scacquire_fn)(done, less, 1, u64::MAX, blocked) } >= 1 {}
+        Ok(())
+    };
+    once((far, gpu), (near, cpu), LARGE)?;
+    once((near, cpu), (far, gpu), LARGE)?;
+    let four_kib = 4 << 10;
+    report(
+        "copy_4k_to",
+        times(501, || once((far, gpu), (near, cpu), four_kib))?,
+    );
+    report(
+        "copy_4k_from",
+        times(501, || once((near, cpu), (far, gpu), four_kib))?,
+    );
+    report("copy_64m_to", times(7, || once((far, gpu), (near, cpu), LARGE))?);
+    report(
+        "copy_64m_from",
+        times(7, || once((near, cpu), (far, gpu), LARGE))?,
+    );
+    report(
+        "pointer_info",
+        functions.info_ns(200_000, || far.wrapping_byte_add(4096)) / 1e3,
+    );
+    functions.free(near)?;
+    functions.free(far)?;
+    call!(client, hsa_signal_destroy_fn(done))
+}
+
+fn agent_info(client: &Client, agent: hsa_agent_t) -> f64 {
+    best_ns(1_000_000, || {
+        let mut value = 0u32;
+        let place = (&raw mut value).cast();
+        // SAFETY: a live agent and a variable of the right type.
+        unsafe { (client.core.hsa_agent_get_info_fn)(agent, hsa_agent_info_t::WAVEFRONT_SIZE, place) };
+        black_box(value);
+    })
+}
+
+fn code_load(client: &Client, agent: hsa_agent_t, code: &'static [u8]) -> Result<f64> {
+    let once = || {
+        let executable = client.load_code(agent, code)?;
+        call!(client, hsa_executable_destroy_fn(executable))
+    };
+    once()?;
+    times(31, once)
+}

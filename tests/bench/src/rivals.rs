@@ -1,0 +1,155 @@
+//! AMD's runtime and this one on the same virtual device, in turns.
+//!
+//! Two runtimes in one process would share the kernel's state of it, so each run is a process of its own:
+//! `hansa bench --pace LIBRARY` with the virtual kernel preloaded ([`crate::pace`]).
+
+use crate::client::Result;
+use crate::report::Row;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// AMD's runtime, where Debian puts it.
+const THEIRS: &str = "/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1";
+const PRELOAD: &str = "libhansa_vkernel_preload.so";
+const ROUNDS: usize = 3;
+
+/// A unit, and how many of it a microsecond has.
+type Unit = (&'static str, f64);
+const NS: Unit = ("ns", 1e3);
+const US: Unit = ("us", 1.0);
+
+type Rival = (&'static str, &'static str, Unit, f64, &'static str);
+
+/// What [`crate::pace`] calls it and what the table does, the unit, the most that ours may take of their time, and that
+/// as text.
+const ROWS: [Rival; 17] = [
+    ("hsa_init", "hsa_init", US, 0.7, "at most 0.7"),
+    (
+        "signal_create",
+        "signal create and destroy",
+        NS,
+        1.0,
+        "at most 1.0",
+    ),
+    (
+        "pool_host",
+        "64 KiB of a host pool and back",
+        NS,
+        1.0,
+        "at most 1.0",
+    ),
+    (
+        "pool_device",
+        "64 KiB of a device pool and back",
+        NS,
+        1.0,
+        "at most 1.0",
+    ),
+    ("queue_create", "queue create and destroy", US, 1.0, "at most 1.0"),
+    (
+        "round_trip",
+        "barrier packet there and back",
+        US,
+        0.8,
+        "at most 0.8",
+    ),
+    (
+        "wake_up",
+        "sleeper awake after a dependency",
+        US,
+        0.7,
+        "at most 0.7",
+    ),
+    ("copy_4k_to", "copy 4 KiB to the device", US, 0.8, "at most 0.8"),
+    (
+        "copy_4k_from",
+        "copy 4 KiB from the device",
+        US,
+        0.8,
+        "at most 0.8",
+    ),
+    ("copy_64m_to", "copy 64 MiB to the device", US, 1.0, "at most 1.0"),
+    (
+        "copy_64m_from",
+        "copy 64 MiB from the device",
+        US,
+        1.0,
+        "at most 1.0",
+    ),
+    ("agent_get_info", "hsa_agent_get_info", NS, 0.8, "at most 0.8"),
+    ("pointer_info", "hsa_amd_pointer_info", NS, 0.8, "at most 0.8"),
+    ("signal_load", "hsa_signal_load_relaxed", NS, 0.8, "at most 0.8"),
+    ("signal_store", "hsa_signal_store_relaxed", NS, 0.8, "at most 0.8"),
+    ("signal_add", "hsa_signal_add_relaxed", NS, 0.8, "at most 0.8"),
+    (
+        "code_load",
+        "code object loaded and unloaded",
+        US,
+        0.7,
+        "at most 0.7",
+    ),
+];
+
+type Times = BTreeMap<String, Vec<f64>>;
+
+/// Measures the runtime in `library`, on the KFD backend, beside AMD's; `this` is the program whose `bench --pace` is [`crate::pace`].
+///
+/// # Errors
+///
+/// What is missing, and which run failed.
+pub(crate) fn rows(library: &Path, this: &Path) -> Result<Vec<Row>> {
+    let preload = library.with_file_name(PRELOAD);
+    let theirs = Path::new(THEIRS);
+    for (needed, advice) in [
+        (
+            preload.as_path(),
+            "cargo build --release -p hansa-vkernel-preload",
+        ),
+        (theirs, "apt-get install libhsa-runtime64-1"),
+    ] {
+        if !needed.exists() {
+            return Err(format!("{} is not there: {advice}", needed.display()));
+        }
+    }
+    let (mut ours, mut others) = (Times::new(), Times::new());
+    for _ in 0..ROUNDS {
+        time(this, library, &preload, &mut ours)?;
+        time(this, theirs, &preload, &mut others)?;
+    }
+    let row = |&(key, name, (unit, scale), most, goal): &Rival| {
+        let (a, b) = (middle(ours.get(key))?, middle(others.get(key))?);
+        let theirs = ("AMD's runtime", b * scale);
+        Some(Row::against(name, a * scale, unit, theirs, most, goal))
+    };
+    Ok(ROWS.iter().filter_map(row).collect())
+}
+
+fn middle(times: Option<&Vec<f64>>) -> Option<f64> {
+    let mut times = times?.clone();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied()
+}
+
+fn time(this: &Path, library: &Path, preload: &Path, times: &mut Times) -> Result<()> {
+    let mut command = Command::new(this);
+    command.args(["bench", "--pace"]).arg(library);
+    command
+        .env("LD_PRELOAD", preload)
+        .env("VKERNEL_MACHINE", "gfx900")
+        // AMD's runtime of Debian makes its queues as before Linux 6.12.
+        .env("VKERNEL_STRICT", "0")
+        .env("HANSA_BACKENDS", "kfd");
+    let failed = |why: &str| format!("`hansa bench --pace {}`: {why}", library.display());
+    let output = command.output().map_err(|e| failed(&e.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(&String::from_utf8_lossy(&output.stderr)));
+    }
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let mut words = line.split(' ');
+        if let (Some(name), Some(Ok(time))) = (words.next(), words.next().map(str::parse)) {
+            times.entry(name.to_owned()).or_default().push(time);
+        }
+    }
+    Ok(())
+}
