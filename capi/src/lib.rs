@@ -30,6 +30,9 @@ use hansa_plugin_api::hsa::HsaApiTable;
 ///
 /// What kept the runtime from starting.
 pub fn start() -> Result<()> {
+    if runtime::join() {
+        return Ok(());
+    }
     let start = clock::now();
     let mut traced = false;
     runtime::init_with(

@@ -37,8 +37,13 @@ struct Life {
     locked: AtomicU32,
     /// The thread that holds the lock, by the kernel's number; 0 for none.
     owner: AtomicI32,
+    /// Users, and [`CHANGING`].
     references: AtomicU32,
 }
+
+/// Set beside the count while a runtime starts or stops, which tools are told of: others wait for the lock. While it is
+/// not set, users beyond the first come and go without the lock.
+const CHANGING: u32 = 1 << 31;
 
 /// The lock, held.
 struct Locked {
@@ -65,6 +70,20 @@ impl Life {
         }
         self.owner.store(own, Ordering::Relaxed);
         Locked { nested: false }
+    }
+
+    /// Changes the count of a runtime that has users and is not [`CHANGING`], to what `with` makes of it. Answers whether it did.
+    fn count(&self, with: impl Fn(u32) -> Option<u32>) -> bool {
+        let settled = |count| {
+            (count != 0 && count & CHANGING == 0)
+                .then(|| with(count))
+                .flatten()
+        };
+        !FORKED.load(Ordering::Relaxed)
+            && self
+                .references
+                .fetch_update(Ordering::AcqRel, Ordering::Relaxed, settled)
+                .is_ok()
     }
 
     fn open(&self) {
@@ -172,6 +191,12 @@ extern "C" fn in_child() {
     crate::ipc::after_fork();
 }
 
+/// Counts one more user of a runtime that is there, without a lock. Answers whether it did; if not, [`init`] must decide.
+#[must_use]
+pub fn join() -> bool {
+    LIFE.count(|count| (count < MOST_REFERENCES).then_some(count + 1))
+}
+
 /// Makes the runtime, or counts one more user.
 ///
 /// # Errors
@@ -198,7 +223,10 @@ pub fn init_with(
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
     let _locked = LIFE.lock();
-    let mut references = LIFE.references.load(Ordering::Relaxed);
+    if join() {
+        return Ok(());
+    }
+    let mut references = LIFE.references.load(Ordering::Relaxed) & !CHANGING;
     if FORKED.load(Ordering::Relaxed) {
         references = 0;
         // The parent's runtime is left as it is: taking it down would touch the parent's devices. Its drivers hear
@@ -208,6 +236,7 @@ pub fn init_with(
             let _ = driver.object.after_fork();
         }
         std::mem::forget(inherited);
+        LIFE.references.store(0, Ordering::Relaxed);
         FORKED.store(false, Ordering::Relaxed);
     }
     if references == MOST_REFERENCES {
@@ -221,10 +250,12 @@ pub fn init_with(
         let number = RUNTIMES.fetch_add(1, Ordering::Relaxed) + 1;
         CURRENT.store(Some(Arc::clone(&runtime)));
         GENERATION.store(number << 16 | u64::from(epoch), Ordering::Release);
-        LIFE.references.store(1, Ordering::Release);
+        LIFE.references.store(CHANGING | 1, Ordering::Release);
         started(&runtime);
+        LIFE.references.fetch_and(!CHANGING, Ordering::AcqRel);
     } else {
-        LIFE.references.store(references + 1, Ordering::Relaxed);
+        // Nested in a start or a stop: nobody else changes the count.
+        LIFE.references.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())
 }
@@ -245,15 +276,26 @@ pub fn shut_down() -> Result<()> {
 ///
 /// As [`shut_down`].
 pub fn shut_down_with(leaving: impl FnOnce(), stopping: impl FnOnce()) -> Result<()> {
-    let locked = LIFE.lock();
-    let references = LIFE.references.load(Ordering::Relaxed);
-    // The reference that whoever calls us from further out gives or takes is not a nested caller's.
-    let own = u32::from(locked.nested);
-    if references <= own || FORKED.load(Ordering::Relaxed) {
-        return Err(Error::NotInitialized);
+    let one_less = |count| (count > 1).then(|| count - 1);
+    if LIFE.count(one_less) {
+        return Ok(());
     }
-    if references > 1 {
-        LIFE.references.store(references - 1, Ordering::Relaxed);
+    let locked = LIFE.lock();
+    // Others come and go until this is the last one, and nobody from then on.
+    while !LIFE.count(|count| (count == 1).then_some(CHANGING | 1)) {
+        if LIFE.count(one_less) {
+            return Ok(());
+        }
+        let references = LIFE.references.load(Ordering::Acquire);
+        if references & CHANGING == 0 && references != 0 && !FORKED.load(Ordering::Relaxed) {
+            continue;
+        }
+        // The reference that whoever calls us from further out gives or takes is not a nested caller's.
+        let own = u32::from(locked.nested);
+        if references & !CHANGING <= own || FORKED.load(Ordering::Relaxed) {
+            return Err(Error::NotInitialized);
+        }
+        LIFE.references.fetch_sub(1, Ordering::Relaxed);
         return Ok(());
     }
     leaving();

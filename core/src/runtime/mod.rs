@@ -13,7 +13,9 @@ pub mod life;
 pub mod links;
 
 pub use build::examine;
-pub use life::{current, generation, init, init_with, initialized, shut_down, shut_down_with, Generation};
+pub use life::{
+    current, generation, init, init_with, initialized, join, shut_down, shut_down_with, Generation,
+};
 
 use crate::agent::{Agent, Cache};
 use crate::config::Config;

@@ -154,7 +154,7 @@ fn a_misaligned_atomic_is_an_aperture_violation() {
     );
 }
 
-/// Outside a group's allocation there is nothing, as in hardware; what no group can have is an error.
+/// Outside a group's allocation there is nothing, as in hardware; reading what no group can have is an error.
 #[test]
 fn group_memory_that_no_group_has_is_an_aperture_violation() {
     let rig = Rig::new("");
@@ -169,6 +169,17 @@ fn group_memory_that_no_group_has_is_an_aperture_violation() {
         done.wait(0);
         assert_eq!(out.word(0).load(Ordering::Acquire) as u32, found, "word {index}");
     }
+    let (queue, done) = (rig.queue(0), rig.signal(1));
+    let kernarg = arguments(&rig, &[0x3fff_ffff, out.address()]);
+    let mut program = Program::linear(module.kernel("only_set_group"), kernarg.address(), 64);
+    program.group_bytes = 256;
+    queue.dispatch(&program, done.handle());
+    done.wait(0);
+    assert_eq!(
+        out.word(0).load(Ordering::Acquire) as u32,
+        2,
+        "a write is lost, no more"
+    );
     for index in [16 << 10, 0x3fff_ffff] {
         let kernarg = arguments(&rig, &[index, out.address()]);
         let mut program = Program::linear(module.kernel("set_group"), kernarg.address(), 64);
