@@ -208,6 +208,7 @@ pub fn init_with(
             let _ = driver.object.after_fork();
         }
         std::mem::forget(inherited);
+        crate::signal::wait::forget_changes();
         FORKED.store(false, Ordering::Relaxed);
     }
     if references == MOST_REFERENCES {
