@@ -152,7 +152,7 @@ fn reader(bytes: &[u8]) -> CodeObjectReader {
 fn variable(symbol: &hansa_core::loader::Symbol) -> hansa_core::loader::Variable {
     match symbol.kind() {
         SymbolKind::Variable(variable) => *variable,
-        SymbolKind::Kernel(_) => panic!("{symbol:?} is no variable"),
+        SymbolKind::Kernel(_) | SymbolKind::IndirectFunction => panic!("{symbol:?} is no variable"),
     }
 }
 

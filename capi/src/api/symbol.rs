@@ -38,6 +38,7 @@ fn common(symbol: &Common<'_>, attribute: Info, value: Value) -> Result<()> {
     match attribute {
         Info::TYPE => value.set(match symbol.kind {
             Some(SymbolKind::Kernel(_)) => hsa_symbol_kind_t::KERNEL,
+            Some(SymbolKind::IndirectFunction) => hsa_symbol_kind_t::INDIRECT_FUNCTION,
             Some(SymbolKind::Variable(_)) | None => hsa_symbol_kind_t::VARIABLE,
         }),
         Info::NAME_LENGTH => value.set(length(symbol.name)),
@@ -53,9 +54,18 @@ fn common(symbol: &Common<'_>, attribute: Info, value: Value) -> Result<()> {
             return match symbol.kind {
                 Some(SymbolKind::Kernel(kernel)) => of_kernel(kernel, attribute, value),
                 Some(SymbolKind::Variable(variable)) => of_variable(variable, attribute, value),
+                Some(SymbolKind::IndirectFunction) => of_indirect_function(attribute, value),
                 None => Err(not_an_attribute()),
             }
         }
+    }
+    Ok(())
+}
+
+fn of_indirect_function(attribute: Info, value: Value) -> Result<()> {
+    match attribute {
+        Info::INDIRECT_FUNCTION_CALL_CONVENTION => value.set(0_u32),
+        _ => return Err(not_an_attribute()),
     }
     Ok(())
 }
@@ -101,10 +111,12 @@ entry! {
         let value = Value::new(value)?;
         let held = runtime.symbol(executable_symbol.handle)?;
         let symbol = &held.symbol;
+        let is_function = matches!(symbol.kind(), SymbolKind::IndirectFunction);
         match attribute {
             Info::AGENT => value.set(agent_of_symbol(&runtime, symbol)),
             // The two are one for AMD's runtime, and programs ask either.
-            Info::VARIABLE_ADDRESS | Info::KERNEL_OBJECT => value.set(symbol.address()),
+            Info::VARIABLE_ADDRESS | Info::KERNEL_OBJECT if !is_function => value.set(symbol.address()),
+            Info::INDIRECT_FUNCTION_OBJECT if is_function => value.set(symbol.address()),
             // Undefined for a variable, says the standard; no error, then.
             Info::KERNEL_CALL_CONVENTION if matches!(symbol.kind(), SymbolKind::Variable(_)) => value.set(0_u32),
             _ => {

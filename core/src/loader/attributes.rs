@@ -60,6 +60,8 @@ pub enum SymbolKind {
     Variable(Variable),
     /// A kernel.
     Kernel(Kernel),
+    /// An indirect function of HSAIL; its only call convention is number 0.
+    IndirectFunction,
 }
 
 impl SymbolKind {
@@ -74,6 +76,7 @@ impl SymbolKind {
                 alignment: symbol.alignment,
                 is_const,
             })),
+            ObjectSymbolKind::IndirectFunction => Some(Self::IndirectFunction),
             ObjectSymbolKind::Declaration => None,
         }
     }

@@ -5,12 +5,16 @@
 //! loader keeps objects (type 1), declarations (type 5, `STT_COMMON`) and version 2 kernels
 //! (type 10). The code symbol `foo` of a version 3 kernel has type 2 and is not kept: programs ask
 //! for the descriptor `foo.kd`. Local objects are invisible, local version 2 kernels are not.
+//!
+//! Indirect functions of HSAIL, whose code addresses programs ask for and pass to kernels, have type 11 in version 2. Later
+//! versions know none, so there they are the exported code symbols with a name of HSAIL that no kernel has.
 
 use object::elf::{SHT_DYNSYM, SHT_SYMTAB};
 use object::read::elf::{SectionHeader as _, SectionTable, Sym as _, SymbolTable};
 use object::read::{SectionIndex, StringTable, SymbolIndex};
+use std::collections::HashSet;
 
-use super::attributes::kept_as;
+use super::attributes::{is_hsail, kept_as};
 use super::code_object::Image;
 use super::elf::{Elf, Header, Section, Symbol, LE};
 use super::error::{broken, LoadError};
@@ -24,6 +28,7 @@ pub(super) const TYPE_FUNCTION: u8 = 2;
 pub(super) const TYPE_SECTION: u8 = 3;
 pub(super) const TYPE_COMMON: u8 = 5;
 pub(super) const TYPE_KERNEL: u8 = 10;
+const TYPE_INDIRECT_FUNCTION: u8 = 11;
 pub(super) const BIND_LOCAL: u8 = 0;
 pub(super) const BIND_WEAK: u8 = 2;
 
@@ -64,6 +69,8 @@ pub enum ObjectSymbolKind {
         /// Whether device code cannot write it.
         is_const: bool,
     },
+    /// An indirect function of HSAIL.
+    IndirectFunction,
     /// A variable that somebody else must define.
     Declaration,
 }
@@ -140,6 +147,8 @@ pub(super) fn read<'data>(
         let is_kept = match kind {
             TYPE_OBJECT | TYPE_COMMON => is_global,
             TYPE_KERNEL => version.major == 2,
+            TYPE_INDIRECT_FUNCTION => is_global && version.major == 2,
+            TYPE_FUNCTION => is_global && version.major >= 3,
             _ => false,
         };
         if !is_kept {
@@ -150,6 +159,9 @@ pub(super) fn read<'data>(
         budget = budget
             .checked_sub(name.len())
             .ok_or_else(|| broken("the symbols' names are larger than the file", offset))?;
+        if kind == TYPE_FUNCTION && !is_hsail(name) {
+            continue;
+        }
         let found = Found {
             symbol,
             name,
@@ -175,13 +187,27 @@ pub(super) fn read<'data>(
         }
         symbols.push(if kind == TYPE_KERNEL {
             found.kernel_v2(section, image)?
+        } else if matches!(kind, TYPE_FUNCTION | TYPE_INDIRECT_FUNCTION) {
+            found.indirect_function(section, image)?
         } else if version.major >= 3 && name.ends_with(DESCRIPTOR_SUFFIX) {
             found.kernel(section, processor, image)?
         } else {
             found.variable(section, image)?
         });
     }
+    leave_out_code_of_kernels(&mut symbols);
     Ok(symbols)
+}
+
+/// Removes the code symbols `&foo` of kernels `&foo.kd`.
+fn leave_out_code_of_kernels(symbols: &mut Vec<ObjectSymbol<'_>>) {
+    let kernels: HashSet<&str> = symbols
+        .iter()
+        .filter(|symbol| matches!(symbol.kind, ObjectSymbolKind::Kernel(_)))
+        .map(|symbol| symbol.name)
+        .collect();
+    symbols
+        .retain(|symbol| symbol.kind != ObjectSymbolKind::IndirectFunction || !kernels.contains(symbol.name));
 }
 
 /// A kept table entry on its way to becoming an [`ObjectSymbol`].
@@ -211,6 +237,25 @@ impl<'data> Found<'data> {
             address,
             alignment(section, address),
             ObjectSymbolKind::Variable { is_const },
+        ))
+    }
+
+    fn indirect_function(
+        &self,
+        section: &Section,
+        image: &Image<'data>,
+    ) -> Result<ObjectSymbol<'data>, LoadError> {
+        let address = self.symbol.st_value(LE);
+        if !image.contains(address, self.symbol.st_size(LE).max(4)) {
+            return Err(broken(
+                "an indirect function lies outside of the loaded segments",
+                self.offset,
+            ));
+        }
+        Ok(self.finish(
+            address,
+            alignment(section, address),
+            ObjectSymbolKind::IndirectFunction,
         ))
     }
 

@@ -237,6 +237,7 @@ pub fn init_with(
         }
         std::mem::forget(inherited);
         LIFE.references.store(0, Ordering::Relaxed);
+        crate::signal::wait::forget_changes();
         FORKED.store(false, Ordering::Relaxed);
     }
     if references == MOST_REFERENCES {

@@ -41,7 +41,7 @@ pub mod flag {
 pub mod watch {
     /// One thread asleep on the block.
     pub const SLEEPER: u32 = 1;
-    /// The asynchronous handler thread watches it.
+    /// An asynchronous handler thread watches it.
     pub const HANDLER: u32 = 1 << 31;
     /// Waits on several signals watch it; a count in bits 16 to 30.
     pub const GROUP: u32 = 1 << 16;
@@ -89,7 +89,8 @@ pub struct Block {
     pub references: AtomicU32,
     /// The free list's next slot.
     pub next_free: AtomicU32,
-    reserved4: AtomicU32,
+    /// The link of the list of signals that changed, see [`super::fired`].
+    pub fired: AtomicU32,
     /// Doorbells: address of the function to call with `queue_context` and the value stored, or 0.
     pub notify: AtomicU64,
     /// Where a device writes the event number, as 64 bits, when nothing else gave a mailbox.

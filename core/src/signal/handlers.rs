@@ -1,17 +1,22 @@
 //! Asynchronous handlers: one thread per runtime calls functions when signals satisfy conditions
 //! (`hsa_amd_signal_async_handler`).
 //!
-//! The thread starts with the first handler. It keeps a list, looks at it when a watched signal changes, and
-//! sleeps otherwise. A handler that answers `true` stays, and is called again as long as its condition holds; between two
-//! calls whoever shares the processor gets a turn, so that it can change the signal.
+//! The thread starts with the first handler. It sleeps until a signal that it watches changes, and looks at the conditions on
+//! that one only ([`super::fired`]), so that a wake costs the same beside thousands of other handlers. A handler that answers
+//! `true` stays, and is called again as long as its condition holds; between two calls whoever shares the processor gets a
+//! turn, so that it can change the signal.
+//!
+//! A trace has a thread of its own. A signal is watched by one of them.
 
-use super::block::Block;
-use super::ipc_wait::Naps;
-use super::pool;
+use super::block::{flag, Block};
+use super::ipc_wait::{Naps, Seen};
 use super::wait::{self, Condition};
+use super::{fired, hardware, pool};
 use crate::error::{Error, Result};
+use hansa_plugin_api::fork::Lock;
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -26,10 +31,50 @@ struct Handler {
     callback: Callback,
 }
 
+impl Handler {
+    /// Answers whether to stay registered. A panic would be a bug of ours in a callback that we made; it must not end the
+    /// thread.
+    fn call(&mut self, value: i64) -> bool {
+        let callback = &mut self.callback;
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| callback(value))).unwrap_or(false)
+    }
+}
+
+#[derive(Default)]
 struct Shared {
     incoming: Mutex<Vec<Handler>>,
+    /// Signals that changed, from the thread of other handlers.
+    told: Mutex<Vec<&'static Block>>,
     stopping: AtomicBool,
+    /// How many conditions were looked at.
+    looks: AtomicU64,
 }
+
+impl Shared {
+    fn stops(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    /// Takes the signals that changed, and tells the other threads of them.
+    fn changed(self: &Arc<Self>) -> Vec<&'static Block> {
+        let mut changed = std::mem::take(&mut *self.told.lock());
+        let taken = fired::take();
+        if !taken.is_empty() {
+            let threads = THREADS.lock();
+            for (_, other) in threads.iter().filter(|(_, other)| !Arc::ptr_eq(other, self)) {
+                other.told.lock().extend(&taken);
+            }
+            if threads.len() > 1 {
+                wait::wake_handlers();
+            }
+        }
+        changed.extend(taken);
+        changed
+    }
+}
+
+/// The threads that call handlers, with their process.
+static THREADS: Lock<Vec<(u32, Arc<Shared>)>> = Lock::new(Vec::new());
 
 /// The handler thread of a runtime.
 pub struct Handlers {
@@ -54,10 +99,7 @@ impl Handlers {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            shared: Arc::new(Shared {
-                incoming: Mutex::new(Vec::new()),
-                stopping: AtomicBool::new(false),
-            }),
+            shared: Arc::default(),
             thread: Mutex::new(None),
         }
     }
@@ -76,17 +118,12 @@ impl Handlers {
     ) -> Result<()> {
         self.start()?;
         pool::retain(signal);
-        // The watch is set and cleared under the lock of the list, so that neither undoes the other.
-        let mut incoming = self.shared.incoming.lock();
-        wait::watch_as_handler(signal);
-        incoming.push(Handler {
+        self.hand_over(Handler {
             signal: Some(signal),
             condition,
             compare,
             callback,
         });
-        drop(incoming);
-        wait::wake_handlers();
         Ok(())
     }
 
@@ -101,15 +138,24 @@ impl Handlers {
             function();
             false
         });
-        let handler = Handler {
+        self.hand_over(Handler {
             signal: None,
             condition: Condition::Eq,
             compare: 0,
             callback,
-        };
+        });
+        Ok(())
+    }
+
+    /// How many conditions were looked at so far, for diagnosis.
+    #[must_use]
+    pub fn looks(&self) -> u64 {
+        self.shared.looks.load(Ordering::Relaxed)
+    }
+
+    fn hand_over(&self, handler: Handler) {
         self.shared.incoming.lock().push(handler);
         wait::wake_handlers();
-        Ok(())
     }
 
     fn start(&self) -> Result<()> {
@@ -120,6 +166,11 @@ impl Handlers {
                 .name("hansa-handlers".into())
                 .spawn(move || serve(&shared))
                 .map_err(|_| Error::OutOfResources("a thread for asynchronous handlers"))?;
+            let own = std::process::id();
+            let mut threads = THREADS.lock();
+            // A parent's are not in this process.
+            threads.retain(|(process, _)| *process == own);
+            threads.push((own, Arc::clone(&self.shared)));
             *thread = Some(started);
         }
         Ok(())
@@ -135,64 +186,199 @@ impl Handlers {
                 let _ = thread.join();
             }
         }
+        THREADS
+            .lock()
+            .retain(|(_, shared)| !Arc::ptr_eq(shared, &self.shared));
     }
 }
 
-fn satisfied(handler: &Handler) -> Option<i64> {
-    let Some(signal) = handler.signal else {
-        return Some(0);
-    };
-    let value = signal.value.load(Ordering::Acquire);
-    handler.condition.holds(value, handler.compare).then_some(value)
+/// A handler that waits, with its ticket for what devices change.
+struct Waiting {
+    handler: Handler,
+    ticket: Option<u64>,
 }
 
-fn finish(handler: &Handler, others: &[Handler]) {
-    if let Some(signal) = handler.signal {
-        let watched = others
-            .iter()
-            .any(|o| o.signal.is_some_and(|s| std::ptr::eq(s, signal)));
-        wait::unwatch_as_handler(signal, !watched);
-        pool::release(signal);
+/// The handlers of a signal, in the order of their registration.
+struct Watched {
+    signal: &'static Block,
+    waiting: Vec<Waiting>,
+    /// The round in which it was last looked at.
+    round: u64,
+}
+
+impl Watched {
+    /// Calls the handlers whose condition holds. Answers how many were called, and how many of these stay.
+    fn call(&mut self, shared: &Shared) -> (usize, usize) {
+        let signal = self.signal;
+        let (mut called, mut stayed, before) = (0, 0, self.waiting.len());
+        self.waiting.retain_mut(|Waiting { handler, ticket }| {
+            if shared.stops() {
+                return true;
+            }
+            shared.looks.fetch_add(1, Ordering::Relaxed);
+            let value = signal.value.load(Ordering::Acquire);
+            if !handler.condition.holds(value, handler.compare) {
+                return true;
+            }
+            called += 1;
+            let stays = handler.call(value);
+            if stays {
+                stayed += 1;
+            } else if let Some(ticket) = ticket {
+                hardware::unwatch(*ticket);
+            }
+            stays
+        });
+        self.let_go(before - self.waiting.len());
+        (called, stayed)
+    }
+
+    /// Takes back what so many handlers that are gone have of the signal, which may be freed by that.
+    fn let_go(&self, gone: usize) {
+        for left in (0..gone).rev() {
+            wait::unwatch_as_handler(self.signal, left == 0 && self.waiting.is_empty());
+            pool::release(self.signal);
+        }
+    }
+
+    fn end(mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        for ticket in waiting.iter().filter_map(|waiting| waiting.ticket) {
+            hardware::unwatch(ticket);
+        }
+        self.let_go(waiting.len());
     }
 }
 
-fn serve(shared: &Shared) {
-    let mut handlers: Vec<Handler> = Vec::new();
+/// What the thread has.
+struct List {
+    /// By the signal's address.
+    watched: HashMap<usize, Watched>,
+    /// Those of the signals that other processes have, too. Their changes are not pushed.
+    of_processes: Vec<&'static Block>,
+    /// Signals to look at.
+    due: Vec<&'static Block>,
+    /// Handlers on signals that programs made.
+    of_programs: usize,
+    /// Whether every change is pushed.
+    sure: bool,
+    round: u64,
+}
+
+fn address(block: &Block) -> usize {
+    std::ptr::from_ref(block).addr()
+}
+
+impl List {
+    fn new() -> Self {
+        Self {
+            watched: HashMap::new(),
+            of_processes: Vec::new(),
+            due: Vec::new(),
+            of_programs: 0,
+            sure: true,
+            round: 0,
+        }
+    }
+
+    /// Watches the signals of new handlers, and runs functions. Answers whether there were any functions.
+    fn admit(&mut self, incoming: Vec<Handler>, shared: &Shared) -> bool {
+        let (mut ran, mut watches) = (false, false);
+        for mut handler in incoming {
+            let Some(signal) = handler.signal else {
+                ran = true;
+                if !shared.stops() {
+                    handler.call(0);
+                }
+                continue;
+            };
+            watches = true;
+            wait::watch_as_handler(signal);
+            let is_shared = signal.is_shared();
+            let ticket = (!is_shared).then(|| hardware::watch(signal, handler.condition, handler.compare));
+            self.of_programs += usize::from(is_program(signal));
+            self.due.push(signal);
+            let watched = self.watched.entry(address(signal)).or_insert_with(|| {
+                if is_shared {
+                    self.of_processes.push(signal);
+                }
+                Watched {
+                    signal,
+                    waiting: Vec::new(),
+                    round: 0,
+                }
+            });
+            watched.waiting.push(Waiting { handler, ticket });
+        }
+        if watches {
+            self.sure &= wait::watched_as_handler();
+        }
+        ran
+    }
+
+    /// Looks at what is due. Answers whether a handler was called, and whether one of these stays.
+    fn call(&mut self, shared: &Shared) -> (bool, bool) {
+        let (mut called, mut stayed) = (false, false);
+        self.round += 1;
+        for signal in std::mem::take(&mut self.due) {
+            let key = address(signal);
+            let Some(watched) = self.watched.get_mut(&key) else {
+                continue;
+            };
+            if std::mem::replace(&mut watched.round, self.round) == self.round {
+                continue;
+            }
+            let is_program = is_program(signal);
+            let (calls, stays) = watched.call(shared);
+            called |= calls != 0;
+            stayed |= stays != 0;
+            if is_program {
+                self.of_programs -= calls - stays;
+            }
+            if watched.waiting.is_empty() {
+                self.watched.remove(&key);
+                self.of_processes.retain(|of| address(of) != key);
+            } else if stays != 0 {
+                self.due.push(signal);
+            }
+        }
+        (called, stayed)
+    }
+
+    /// Has every signal looked at.
+    fn doubt(&mut self) {
+        self.due = self.watched.values().map(|watched| watched.signal).collect();
+    }
+
+    /// Whether a signal that other processes have satisfies a condition.
+    fn is_shared_due(&self) -> bool {
+        self.of_processes.iter().any(|signal| {
+            let value = signal.value.load(Ordering::Acquire);
+            self.watched.get(&address(signal)).is_some_and(|watched| {
+                let mut waiting = watched.waiting.iter();
+                waiting.any(|Waiting { handler, .. }| handler.condition.holds(value, handler.compare))
+            })
+        })
+    }
+}
+
+/// Whether a signal is a program's, so that devices announce its changes where nobody may listen.
+fn is_program(signal: &Block) -> bool {
+    !signal.is_shared() && !signal.has(flag::INTERNAL)
+}
+
+fn serve(shared: &Arc<Shared>) {
+    let mut list = List::new();
     let mut naps = Naps::new();
     // What woke it may come again at once.
     let mut fresh = false;
-    while !shared.stopping.load(Ordering::Acquire) {
-        handlers.append(&mut shared.incoming.lock());
-        let (mut called, mut stays) = (false, false);
-        let mut index = 0;
-        while index < handlers.len() {
-            let Some(value) = satisfied(&handlers[index]) else {
-                index += 1;
-                continue;
-            };
-            called = true;
-            // A panic would be a bug of ours in a callback that we made; it must not end the thread.
-            let callback = &mut handlers[index].callback;
-            let stay = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| callback(value)));
-            if stay.unwrap_or(false) {
-                stays = true;
-                index += 1;
-            } else {
-                let handler = handlers.swap_remove(index);
-                // A handler registered for the same signal meanwhile set the watch again or is in `incoming`.
-                let incoming = shared.incoming.lock();
-                if !incoming.iter().any(|o| same_signal(o, &handler)) {
-                    finish(&handler, &handlers);
-                } else if let Some(signal) = handler.signal {
-                    wait::unwatch_as_handler(signal, false);
-                    pool::release(signal);
-                }
-            }
-            if shared.stopping.load(Ordering::Acquire) {
-                break;
-            }
-        }
-        if called {
+    while !shared.stops() {
+        let incoming = std::mem::take(&mut *shared.incoming.lock());
+        let ran = list.admit(incoming, shared);
+        list.due.extend(shared.changed());
+        list.due.extend(&list.of_processes);
+        let (called, stays) = list.call(shared);
+        if called || ran {
             naps = Naps::new();
             fresh = true;
             if stays {
@@ -201,21 +387,136 @@ fn serve(shared: &Shared) {
         } else if std::mem::take(&mut fresh) {
             wait::spin_as_handler();
         } else {
-            let watched = handlers
-                .iter()
-                .filter_map(|h| Some((h.signal?, h.condition, h.compare)));
-            wait::sleep_as_handler(watched, &mut naps, || {
-                shared.stopping.load(Ordering::Acquire)
+            let words = Seen::of(list.of_processes.iter().copied());
+            let sure = wait::sleep_as_handler(&words, list.of_programs != 0, list.sure, &mut naps, || {
+                shared.stops()
+                    || !fired::is_empty()
                     || !shared.incoming.lock().is_empty()
-                    || handlers.iter().any(|h| satisfied(h).is_some())
+                    || !shared.told.lock().is_empty()
+                    || list.is_shared_due()
             });
+            if !sure {
+                list.doubt();
+            }
         }
     }
-    for handler in handlers.drain(..).chain(shared.incoming.lock().drain(..)) {
-        finish(&handler, &[]);
+    for (_, watched) in list.watched.drain() {
+        watched.end();
+    }
+    for signal in shared
+        .incoming
+        .lock()
+        .drain(..)
+        .filter_map(|handler| handler.signal)
+    {
+        pool::release(signal);
     }
 }
 
-fn same_signal(a: &Handler, b: &Handler) -> bool {
-    matches!((a.signal, b.signal), (Some(a), Some(b)) if std::ptr::eq(a, b))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal;
+    use std::sync::atomic::AtomicUsize;
+    use std::time::{Duration, Instant};
+
+    fn signals(count: usize) -> Vec<&'static Block> {
+        (0..count)
+            .map(|_| pool::create(1, flag::SLEEPS).expect("there is a slot"))
+            .collect()
+    }
+
+    fn until(what: &str, mut done: impl FnMut() -> bool) {
+        let start = Instant::now();
+        while !done() {
+            assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+            std::thread::yield_now();
+        }
+    }
+
+    /// A handler that counts, and resets the signal.
+    fn counting(signal: &'static Block, count: &Arc<AtomicUsize>) -> Callback {
+        let count = Arc::clone(count);
+        Box::new(move |_| {
+            signal.value.store(1, Ordering::Release);
+            count.fetch_add(1, Ordering::Release);
+            true
+        })
+    }
+
+    #[test]
+    fn a_wake_looks_at_what_changed_only() {
+        const OTHERS: usize = 3000;
+        let handlers = Handlers::new();
+        let signals = signals(OTHERS + 1);
+        let count = Arc::new(AtomicUsize::new(0));
+        for &signal in &signals {
+            handlers
+                .register(signal, Condition::Lt, 1, counting(signal, &count))
+                .expect("it registers");
+        }
+        until("all are looked at once", || handlers.looks() > OTHERS as u64);
+        let before = handlers.looks();
+        for round in 1..=100 {
+            signal::store(signals[OTHERS / 2].handle(), 0, Ordering::Release);
+            until("the handler is called", || count.load(Ordering::Acquire) == round);
+        }
+        let looks = handlers.looks() - before;
+        handlers.stop();
+        signals
+            .into_iter()
+            .for_each(|signal| assert!(pool::retire(signal)));
+        // Two for a call, the second after it stayed; more where the system knows no barriers.
+        if !hardware::is_polled() && wait::watched_as_handler() {
+            assert!(looks < 1000, "{looks} conditions for 100 changes");
+        }
+    }
+
+    #[test]
+    fn changes_beside_the_registration_are_seen() {
+        let handlers = Handlers::new();
+        let count = Arc::new(AtomicUsize::new(0));
+        let rounds = 2000;
+        for round in 1..=rounds {
+            let signal = signals(1)[0];
+            let handle = signal.handle();
+            let (called, seen) = (Arc::clone(&count), Arc::clone(&count));
+            let once = Box::new(move |_| {
+                called.fetch_add(1, Ordering::Release);
+                false
+            });
+            let register = || handlers.register(signal, Condition::Eq, 7, once);
+            std::thread::scope(|scope| {
+                scope.spawn(move || signal::store(handle, 7, Ordering::Release));
+                register().expect("it registers");
+            });
+            until("the handler is called", || seen.load(Ordering::Acquire) == round);
+            assert!(pool::retire(signal));
+        }
+        handlers.stop();
+    }
+
+    #[test]
+    fn two_threads_have_their_own_signals() {
+        let both = [Handlers::new(), Handlers::new()];
+        let count = Arc::new(AtomicUsize::new(0));
+        let signals = signals(20);
+        for (index, &signal) in signals.iter().enumerate() {
+            both[index % 2]
+                .register(signal, Condition::Lt, 1, counting(signal, &count))
+                .expect("it registers");
+        }
+        for round in 1..=50 {
+            for signal in &signals {
+                signal::store(signal.handle(), 0, Ordering::Release);
+            }
+            until("all are called", || {
+                count.load(Ordering::Acquire) == round * signals.len()
+            });
+        }
+        both.iter().for_each(Handlers::stop);
+        signals
+            .into_iter()
+            .for_each(|signal| assert!(pool::retire(signal)));
+    }
 }

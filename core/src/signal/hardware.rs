@@ -15,6 +15,7 @@ use super::wait::{self, Condition};
 use crate::error::{Error, Result};
 use hansa_plugin_api as api;
 use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -67,6 +68,8 @@ static LISTS: AtomicPtr<Lists> = AtomicPtr::new(std::ptr::null_mut());
 #[derive(Default)]
 struct Lists {
     sleepers: Mutex<Vec<Sleeper>>,
+    /// What the handler threads watch, by ticket.
+    watched: Mutex<HashMap<u64, Sleeper>>,
     /// The driver with its event for the runtime's own signals, for whoever needs the thread's attention.
     driver: Mutex<Option<(api::DriverRef<'static>, u32)>>,
 }
@@ -90,18 +93,28 @@ fn lists() -> &'static Lists {
 }
 
 /// Who is to be woken.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Who {
-    Waiter,
-    Handlers,
-}
-
 struct Sleeper {
     block: &'static Block,
     condition: Condition,
     compare: i64,
-    who: Who,
     ticket: u64,
+}
+
+impl Sleeper {
+    fn new(block: &Block, condition: Condition, compare: i64) -> Self {
+        static TICKETS: AtomicU64 = AtomicU64::new(1);
+        Self {
+            block: Block::at(std::ptr::from_ref(block).addr()),
+            condition,
+            compare,
+            ticket: TICKETS.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        let value = self.block.value.load(Ordering::Acquire);
+        self.condition.holds(value, self.compare)
+    }
 }
 
 /// Mailbox and event number of a new signal of these flags; `None` when it has one of its own.
@@ -145,6 +158,7 @@ pub(crate) fn is_shared(event: u32) -> bool {
 /// An entry among the sleepers; taken back when it is dropped.
 #[derive(Debug)]
 pub(super) struct Entry {
+    /// 0 for who is in no list.
     ticket: u64,
     wanted: bool,
     group: bool,
@@ -152,57 +166,50 @@ pub(super) struct Entry {
 
 /// Enters a waiter, which then looks at the value once more before it sleeps.
 pub(super) fn enter(block: &Block, condition: Condition, compare: i64) -> Option<Entry> {
-    SERVED
-        .load(Ordering::SeqCst)
-        .then(|| enter_all(std::iter::once((block, condition, compare)), Who::Waiter))
+    if !SERVED.load(Ordering::SeqCst) {
+        return None;
+    }
+    let sleeper = Sleeper::new(block, condition, compare);
+    let ticket = sleeper.ticket;
+    lists().sleepers.lock().push(sleeper);
+    Some(entry(ticket, !block.has(flag::INTERNAL), false))
 }
 
-/// As [`enter`], for the handler thread.
-pub(super) fn enter_handlers<'a>(
-    watched: impl Iterator<Item = (&'a Block, Condition, i64)>,
-) -> Option<Entry> {
-    SERVED
-        .load(Ordering::SeqCst)
-        .then(|| enter_all(watched, Who::Handlers))
+/// Enters a handler thread that goes to sleep; `listens` when it watches signals of programs.
+pub(super) fn enter_handlers(listens: bool) -> Option<Entry> {
+    SERVED.load(Ordering::SeqCst).then(|| entry(0, listens, false))
 }
 
 /// As [`enter`], for a wait on several signals.
 pub(super) fn enter_group() -> Option<Entry> {
     SERVED.load(Ordering::SeqCst).then(|| {
         GROUPS.fetch_add(1, Ordering::SeqCst);
-        want();
-        Entry {
-            ticket: 0,
-            wanted: true,
-            group: true,
-        }
+        entry(0, true, true)
     })
 }
 
-fn enter_all<'a>(watched: impl Iterator<Item = (&'a Block, Condition, i64)>, who: Who) -> Entry {
-    static TICKETS: AtomicU64 = AtomicU64::new(1);
-    let ticket = TICKETS.fetch_add(1, Ordering::Relaxed);
-    let mut wanted = false;
-    let mut sleepers = lists().sleepers.lock();
-    for (block, condition, compare) in watched.filter(|(block, ..)| !block.is_shared()) {
-        wanted |= !block.has(flag::INTERNAL);
-        sleepers.push(Sleeper {
-            block: Block::at(std::ptr::from_ref(block).addr()),
-            condition,
-            compare,
-            who,
-            ticket,
-        });
-    }
-    drop(sleepers);
+fn entry(ticket: u64, wanted: bool, group: bool) -> Entry {
     if wanted {
         want();
     }
     Entry {
         ticket,
         wanted,
-        group: false,
+        group,
     }
+}
+
+/// Has the handler threads look at a signal when a device makes it satisfy a condition, until [`unwatch`] gets the ticket.
+pub(super) fn watch(block: &Block, condition: Condition, compare: i64) -> u64 {
+    let watched = Sleeper::new(block, condition, compare);
+    let ticket = watched.ticket;
+    lists().watched.lock().insert(ticket, watched);
+    ticket
+}
+
+/// Ends a [`watch`].
+pub(super) fn unwatch(ticket: u64) {
+    lists().watched.lock().remove(&ticket);
 }
 
 /// Asks the thread to listen for the program's event.
@@ -223,7 +230,8 @@ impl Drop for Entry {
         }
         if self.group {
             GROUPS.fetch_sub(1, Ordering::SeqCst);
-        } else {
+        }
+        if self.ticket != 0 {
             lists()
                 .sleepers
                 .lock()
@@ -232,20 +240,13 @@ impl Drop for Entry {
     }
 }
 
-/// Wakes the sleepers whose conditions are met.
+/// Wakes the sleepers whose conditions are met. An event does not say which signal it was for, so all are looked at.
 pub(crate) fn wake() {
-    let mut handlers = false;
-    for sleeper in lists().sleepers.lock().iter() {
-        let value = sleeper.block.value.load(Ordering::Acquire);
-        if sleeper.condition.holds(value, sleeper.compare) {
-            match sleeper.who {
-                Who::Waiter => wait::wake_waiters(sleeper.block),
-                Who::Handlers => handlers = true,
-            }
-        }
+    for sleeper in lists().sleepers.lock().iter().filter(|s| s.is_due()) {
+        wait::wake_waiters(sleeper.block);
     }
-    if handlers {
-        wait::wake_handlers();
+    for watched in lists().watched.lock().values().filter(|w| w.is_due()) {
+        wait::fire(watched.block);
     }
     if GROUPS.load(Ordering::SeqCst) != 0 {
         wait::wake_groups();
@@ -259,7 +260,7 @@ pub(crate) fn poll() {
     }
     POLLED.store(true, Ordering::SeqCst);
     SERVED.store(false, Ordering::SeqCst);
-    for sleeper in lists().sleepers.lock().iter().filter(|s| s.who == Who::Waiter) {
+    for sleeper in lists().sleepers.lock().iter() {
         wait::wake_waiters(sleeper.block);
     }
     wait::wake_handlers();

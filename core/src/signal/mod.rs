@@ -5,6 +5,7 @@
 //! stores ring a queue.
 
 pub mod block;
+mod fired;
 pub mod group;
 pub mod handlers;
 pub mod hardware;

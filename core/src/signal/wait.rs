@@ -6,8 +6,8 @@
 //! runs `membarrier(2)` between announcing itself and its last look at the value.
 
 use super::block::{watch, Block};
-use super::hardware;
 use super::ipc_wait::{self, Naps, Seen};
+use super::{fired, hardware};
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -76,6 +76,11 @@ pub(super) fn share() {
     }
 }
 
+/// Forgets, when a child of a fork makes its runtime, which signals the parent's changed.
+pub(crate) fn forget_changes() {
+    fired::after_fork();
+}
+
 /// Forgets what the system granted the parent process.
 pub(crate) fn after_fork() {
     MEMBARRIER.store(UNKNOWN, Ordering::Relaxed);
@@ -127,7 +132,7 @@ pub(super) fn wake_shared(word: &AtomicU32) {
 
 /// Counts wake-ups of waits on several signals.
 static GROUP_WAKES: AtomicU32 = AtomicU32::new(0);
-/// Whether the handler thread has something to look at, its futex, and whether it sleeps.
+/// Whether a handler thread has something to look at, their futex, and how many sleep.
 static HANDLER_WAKES: AtomicU32 = AtomicU32::new(0);
 static HANDLER_READY: AtomicBool = AtomicBool::new(false);
 static HANDLER_SLEEPERS: AtomicU32 = AtomicU32::new(0);
@@ -153,6 +158,13 @@ fn wake(block: &Block) {
         wake_all(&GROUP_WAKES);
     }
     if waiters & watch::HANDLER != 0 {
+        fire(block);
+    }
+}
+
+/// Has the handler threads look at a signal that changed. Whoever pushed it first wakes them.
+pub(super) fn fire(block: &Block) {
+    if fired::push(block) {
         wake_handlers();
     }
 }
@@ -162,8 +174,8 @@ pub(super) fn wake_waiters(block: &Block) {
     wake_all(&block.wakes);
 }
 
-/// Wakes the handler thread. While it is awake, this is no call of the system: it looks at [`HANDLER_READY`] after it has
-/// announced its sleep.
+/// Wakes the handler threads. While they are awake, this is no call of the system: they look at [`HANDLER_READY`] after they
+/// have announced their sleep.
 pub(crate) fn wake_handlers() {
     HANDLER_READY.store(true, Ordering::SeqCst);
     if HANDLER_SLEEPERS.load(Ordering::SeqCst) != 0 {
@@ -184,36 +196,42 @@ pub(crate) fn wake_groups() {
     wake_all(&GROUP_WAKES);
 }
 
-/// Sleeps on behalf of the handler thread until one of the signals it watches changes, or satisfies its condition.
-pub(super) fn sleep_as_handler<'a>(
-    watched: impl Iterator<Item = (&'a Block, Condition, i64)> + Clone,
+/// Sleeps on behalf of a handler thread until a signal changes, a word of the `shared` ones does, or somebody wakes it.
+/// `listens`: it watches signals that programs made. Answers `false` when the sleep was short because changes may go unseen.
+pub(super) fn sleep_as_handler(
+    shared: &Seen<'_>,
+    listens: bool,
+    sure: bool,
     naps: &mut Naps,
     mut done: impl FnMut() -> bool,
-) {
+) -> bool {
     let seen = HANDLER_WAKES.load(Ordering::Acquire);
-    let shared = Seen::of(watched.clone().map(|(block, ..)| block));
-    let _entry = hardware::enter_handlers(watched);
+    let _entry = hardware::enter_handlers(listens);
     HANDLER_SLEEPERS.fetch_add(1, Ordering::SeqCst);
+    let sure = sure && !hardware::is_polled();
     if !HANDLER_READY.swap(false, Ordering::SeqCst) && !done() {
-        let sure = barrier_everywhere();
-        if !done() {
-            if shared.is_empty() {
-                sleep(&HANDLER_WAKES, seen, (!sure).then_some(UNSURE_SLEEP));
-            } else {
-                shared.sleep(&HANDLER_WAKES, seen, naps, None);
-            }
+        if shared.is_empty() {
+            sleep(&HANDLER_WAKES, seen, (!sure).then_some(UNSURE_SLEEP));
+        } else {
+            shared.sleep(&HANDLER_WAKES, seen, naps, None);
         }
     }
     HANDLER_SLEEPERS.fetch_sub(1, Ordering::SeqCst);
+    sure
 }
 
-/// Tells who changes the signal that the handler thread watches it. The caller holds the lock of the list.
+/// Tells who changes the signal that a handler thread watches it, from [`watched_as_handler`] on.
 pub(super) fn watch_as_handler(block: &Block) {
     if block.is_shared() {
         ipc_wait::watch(block);
     } else {
         block.waiters.fetch_or(watch::HANDLER, Ordering::SeqCst);
     }
+}
+
+/// Ends a run of [`watch_as_handler`]: whoever changes one of the signals after this pushes it. Answers whether that is sure.
+pub(super) fn watched_as_handler() -> bool {
+    barrier_everywhere()
 }
 
 /// Takes back one [`watch_as_handler`]; `last` when no other handler watches the signal.

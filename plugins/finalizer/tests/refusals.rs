@@ -68,3 +68,29 @@ fn memory_of_a_size_only_known_later_is_refused() {
     let error = refused("prog kernel &k() { alloca_u32 $s0, $s1; };");
     assert!(error.to_string().contains("alloca_u32"), "{error}");
 }
+
+#[test]
+fn images_and_samplers_have_no_initializers() {
+    for (variable, what) in [
+        (
+            "readonly_samp &s = samp(coord = normalized, filter = linear, addressing = clamp_to_edge);",
+            "samplers",
+        ),
+        (
+            "prog readonly_roimg &s = roimg(geometry = 2d, width = 5, height = 4, channel_type = unorm_int8, \
+             channel_order = rgba);",
+            "images",
+        ),
+    ] {
+        let text = error_of_images(variable);
+        assert!(text.contains("&s") && text.contains(what), "{text}");
+    }
+}
+
+/// Why a variable of a module that uses the image extension is refused.
+fn error_of_images(variable: &str) -> String {
+    refused(&format!(
+        "extension \"IMAGE\";\n{variable}\nprog kernel &k() {{ ret; }};"
+    ))
+    .to_string()
+}

@@ -191,10 +191,8 @@ fn copies(
     let near = functions.allocate(pool(host), LARGE)?;
     let far = functions.allocate(pool(device), LARGE)?;
     // SAFETY: a live allocation and a list of one agent.
-    good(
-        unsafe { allow(1, &raw const gpu, null(), near) },
-        "hsa_amd_agents_allow_access",
-    )?;
+    let status = unsafe { allow(1, &raw const gpu, null(), near) };
+    good(status, "hsa_amd_agents_allow_access")?;
     // SAFETY: as many bytes as were allocated.
     unsafe { near.write_bytes(1, LARGE) };
     let mut done = hsa_signal_t { handle: 0 };

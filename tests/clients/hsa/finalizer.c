@@ -295,6 +295,94 @@ static void code_objects(void)
     CHECK_OK(hsa_code_object_destroy(object));
 }
 
+/* ---- indirect functions ---- */
+
+static hsa_executable_symbol_t symbol_of(hsa_executable_t executable, const char *module, const char *name)
+{
+    hsa_executable_symbol_t symbol = { 0 };
+    NEED_OK(hsa_executable_get_symbol(executable, module, name, gpu->handle, 0, &symbol));
+    return symbol;
+}
+
+static uint64_t address_of_function(hsa_executable_symbol_t symbol, hsa_symbol_linkage_t expected)
+{
+    hsa_symbol_kind_t kind = 99;
+    hsa_symbol_linkage_t linkage = 99;
+    bool defined = false;
+    uint32_t convention = 99;
+    uint64_t address = 0;
+    hsa_agent_t agent = { 0 };
+    CHECK_OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind));
+    CHECK_OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE, &linkage));
+    CHECK_OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION, &defined));
+    CHECK_OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_AGENT, &agent));
+    CHECK_OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_INDIRECT_FUNCTION_CALL_CONVENTION, &convention));
+    NEED_OK(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_INDIRECT_FUNCTION_OBJECT, &address));
+    CHECK(kind == HSA_SYMBOL_KIND_INDIRECT_FUNCTION && linkage == expected && defined && convention == 0, "%d %d %d %u",
+          kind, linkage, defined, convention);
+    CHECK(agent.handle == gpu->handle.handle && address != 0 && address % 4 == 0, "%#lx", (long)address);
+    uint64_t other;
+    CHECK_STATUS(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &other),
+                 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS, &other),
+                 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE, &other),
+                 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_CALL_CONVENTION, &other),
+                 HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    return address;
+}
+
+static hsa_status_t count_kind(hsa_code_object_t object, hsa_code_symbol_t symbol, void *data)
+{
+    (void)object;
+    hsa_symbol_kind_t kind = 99;
+    uint32_t convention = 99;
+    CHECK_OK(hsa_code_symbol_get_info(symbol, HSA_CODE_SYMBOL_INFO_TYPE, &kind));
+    hsa_status_t status = hsa_code_symbol_get_info(symbol, HSA_CODE_SYMBOL_INFO_INDIRECT_FUNCTION_CALL_CONVENTION, &convention);
+    if (kind == HSA_SYMBOL_KIND_INDIRECT_FUNCTION)
+        CHECK(status == HSA_STATUS_SUCCESS && convention == 0, "%#x %u", status, convention);
+    else
+        CHECK(status == HSA_STATUS_ERROR_INVALID_ARGUMENT, "%#x", status);
+    NEED(kind <= HSA_SYMBOL_KIND_INDIRECT_FUNCTION);
+    ((int *)data)[kind]++;
+    return HSA_STATUS_SUCCESS;
+}
+
+static void indirect_functions(void)
+{
+    hsa_code_object_t object = code_of((const char *[]){ "indirect", NULL });
+    int kinds[3] = { 0 };
+    CHECK_OK(hsa_code_object_iterate_symbols(object, count_kind, kinds));
+    CHECK(kinds[HSA_SYMBOL_KIND_VARIABLE] == 0 && kinds[HSA_SYMBOL_KIND_KERNEL] == 1 &&
+              kinds[HSA_SYMBOL_KIND_INDIRECT_FUNCTION] == 2,
+          "%d %d %d", kinds[0], kinds[1], kinds[2]);
+    hsa_executable_t executable = loaded(object);
+    uint64_t twice = address_of_function(symbol_of(executable, NULL, "&double"), HSA_SYMBOL_LINKAGE_PROGRAM);
+    uint64_t number = address_of_function(symbol_of(executable, "&indirect", "&number"), HSA_SYMBOL_LINKAGE_MODULE);
+    CHECK(twice != number, "both are at %#lx", (long)twice);
+    hsa_executable_symbol_t none;
+    CHECK_STATUS(hsa_executable_get_symbol(executable, NULL, "&direct", gpu->handle, 0, &none),
+                 HSA_STATUS_ERROR_INVALID_SYMBOL_NAME);
+    struct kernel pick = kernel_of(executable, NULL, "&pick");
+    uint32_t *out = shared_alloc(COUNT * sizeof *out);
+    for (uint32_t named = 0; named < 2; named++) {
+        struct {
+            uint64_t even, odd;
+            uint32_t *out;
+            uint32_t named;
+        } arguments = { twice, number, out, named };
+        run(&pick, &arguments, sizeof arguments, COUNT, 64);
+        uint32_t wrong = 0;
+        for (uint32_t i = 0; i < COUNT; i++)
+            wrong += out[i] != (i % 2 == 0 ? 2 * i : named ? 7 : 1001 * i);
+        CHECK(wrong == 0, "%u of %d are wrong", wrong, COUNT);
+    }
+    CHECK_OK(hsa_amd_memory_pool_free(out));
+    CHECK_OK(hsa_executable_destroy(executable));
+    CHECK_OK(hsa_code_object_destroy(object));
+}
+
 /* ---- programs ---- */
 
 struct seen {
@@ -561,6 +649,7 @@ int main(int argc, char **argv)
     groups();
     linked();
     code_objects();
+    indirect_functions();
     at_once();
     program = new_program(HSA_MACHINE_MODEL_LARGE);
     CHECK_OK(hsa_queue_destroy(queue));
