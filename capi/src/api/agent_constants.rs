@@ -63,7 +63,9 @@ pub(super) fn answer(agent: u64, attribute: u32, value: *mut c_void) -> bool {
         return false;
     }
     // SAFETY: there is room for that many agents behind every pointer that is loaded after the number.
-    let kept = unsafe { &(*AGENTS.load(Ordering::Acquire).add(index))[cell] };
+    let agent = unsafe { AGENTS.load(Ordering::Acquire).add(index) };
+    // SAFETY: as above, in memory that is never freed.
+    let kept = unsafe { &(&*agent)[cell] };
     let (bytes, word) = (
         kept.bytes.load(Ordering::Relaxed),
         kept.value.load(Ordering::Relaxed),
