@@ -60,6 +60,7 @@ const STEPS: &[&str] = &[
     "v_add_co_u32 D, vcc, S, A",
     "v_add_co_u32 D, vcc, S, A\nv_addc_co_u32 E, vcc, 0, B, vcc",
     "v_mov_b32 E, T\nv_add_co_u32 D, vcc, S, A\nv_addc_co_u32 E, vcc, E, B, vcc",
+    "v_mov_b32 E, T\nv_add_u32 D, S, D\nv_add_co_u32 D, vcc, S, A\nv_addc_co_u32 E, vcc, E, B, vcc",
     "v_addc_co_u32 D, vcc, A, B, vcc",
     "v_lshlrev_b64 P, N, Q",
     "v_lshrrev_b64 P, N, Q",

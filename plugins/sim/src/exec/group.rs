@@ -32,6 +32,8 @@ pub struct Arena {
         reason = "waves move between here and groups; they are large"
     )]
     idle_waves: Vec<Box<Wave>>,
+    /// Room for the waves of a group.
+    members: Vec<Member>,
     env: Box<Env>,
     lookup: ChunkLookup,
     instructions: u64,
@@ -132,16 +134,15 @@ pub fn run_group(
     let shape = GroupShape::new(dispatch, id);
     let mut lds = std::mem::take(&mut arena.env.lds);
     lds.reset(dispatch.group_segment_bytes as usize);
-    let waves = (0..shape.waves)
-        .map(|number| {
-            let mut wave = arena.idle_waves.pop().unwrap_or_else(Wave::new);
-            launch(&mut wave, dispatch, id, &shape, number, scratch_slot);
-            Member {
-                wave,
-                state: State::Ready,
-            }
-        })
-        .collect();
+    let mut waves = std::mem::take(&mut arena.members);
+    for number in 0..shape.waves {
+        let mut wave = arena.idle_waves.pop().unwrap_or_else(Wave::new);
+        launch(&mut wave, dispatch, id, &shape, number, scratch_slot);
+        waves.push(Member {
+            wave,
+            state: State::Ready,
+        });
+    }
     resume_group(dispatch, SuspendedGroup { id, waves, lds }, arena)
 }
 
@@ -191,11 +192,12 @@ fn prepare(env: &mut Env, dispatch: &Dispatch<'_>, group: &mut SuspendedGroup) {
 }
 
 /// Takes a finished group's waves and LDS back.
-fn release(arena: &mut Arena, group: SuspendedGroup) {
+fn release(arena: &mut Arena, mut group: SuspendedGroup) {
     arena.env.lds = group.lds;
-    arena
-        .idle_waves
-        .extend(group.waves.into_iter().map(|member| member.wave));
+    for member in group.waves.drain(..) {
+        arena.idle_waves.push(member.wave);
+    }
+    arena.members = group.waves;
 }
 
 /// Runs waves until all have ended (`None`) or the group should yield (whether it is idle).

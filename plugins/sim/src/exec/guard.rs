@@ -11,7 +11,7 @@
 //! Assembly also keeps data races between kernels and host out of Rust's memory model: a routine is
 //! an opaque external function to the compiler.
 
-use super::{guard_blocks, guard_pairs, standstill};
+use super::{guard_blocks, guard_pairs, guard_straight, standstill};
 use hansa_plugin_api::fork::{Lazy, Lock};
 use std::ffi::c_void;
 use std::io;
@@ -577,11 +577,9 @@ extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_
     // SAFETY: the kernel passes a valid ucontext to a handler installed with SA_SIGINFO.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let pc = registers[libc::REG_RIP as usize] as usize;
-    let (begin, end) = (
-        hansa_sim_guard_begin as *const () as usize,
-        hansa_sim_guard_end as *const () as usize,
-    );
-    if (begin..end).contains(&pc) || guard_blocks::contain(pc) || guard_pairs::contain(pc) {
+    let begin = hansa_sim_guard_begin as *const () as usize;
+    let mine = (begin..hansa_sim_guard_end as *const () as usize).contains(&pc);
+    if mine || guard_blocks::contain(pc) || guard_pairs::contain(pc) || guard_straight::contain(pc) {
         registers[libc::REG_RAX as usize] = if address == 0 { 1 } else { address as i64 };
         registers[libc::REG_RIP as usize] = hansa_sim_guard_fixup as *const () as i64;
         return;

@@ -1,4 +1,4 @@
-//! Guarded moves of whole parts of a row: blocks of 4, 8 or 16 lanes, each with one address.
+//! Guarded moves of whole parts of a row: blocks of 4 or 8 lanes, each with one address.
 //!
 //! The widest vectors of the host move a block in one instruction, and what reads the row afterwards finds it written
 //! in pieces as large as it reads. As in [`guard`](super::guard), a routine uses no stack, and returns 0 or the address
@@ -45,21 +45,6 @@ hansa_sim_blocks_load8:
     xor eax, eax
     ret
 
-    .p2align 4
-    .globl hansa_sim_blocks_load16
-    .hidden hansa_sim_blocks_load16
-hansa_sim_blocks_load16:
-1:  mov rax, [rsi]
-    vmovups zmm0, [rax]
-    vmovaps [rdi], zmm0
-    add rsi, 8
-    add rdi, 64
-    dec rdx
-    jnz 1b
-    vzeroupper
-    xor eax, eax
-    ret
-
     // repeat(row, addresses, count): the dword at each address, in all lanes of the block
     .p2align 4
     .globl hansa_sim_blocks_repeat4
@@ -85,21 +70,6 @@ hansa_sim_blocks_repeat8:
     vmovaps [rdi], ymm0
     add rsi, 8
     add rdi, 32
-    dec rdx
-    jnz 1b
-    vzeroupper
-    xor eax, eax
-    ret
-
-    .p2align 4
-    .globl hansa_sim_blocks_repeat16
-    .hidden hansa_sim_blocks_repeat16
-hansa_sim_blocks_repeat16:
-1:  mov rax, [rsi]
-    vbroadcastss zmm0, [rax]
-    vmovaps [rdi], zmm0
-    add rsi, 8
-    add rdi, 64
     dec rdx
     jnz 1b
     vzeroupper
@@ -136,21 +106,6 @@ hansa_sim_blocks_store8:
     xor eax, eax
     ret
 
-    .p2align 4
-    .globl hansa_sim_blocks_store16
-    .hidden hansa_sim_blocks_store16
-hansa_sim_blocks_store16:
-1:  mov rax, [rsi]
-    vmovaps zmm0, [rdi]
-    vmovups [rax], zmm0
-    add rsi, 8
-    add rdi, 64
-    dec rdx
-    jnz 1b
-    vzeroupper
-    xor eax, eax
-    ret
-
     .globl hansa_sim_blocks_end
     .hidden hansa_sim_blocks_end
 hansa_sim_blocks_end:
@@ -165,13 +120,10 @@ unsafe extern "C" {
     fn hansa_sim_blocks_begin();
     fn hansa_sim_blocks_load4(row: *mut u32, addresses: *const u64, count: usize) -> u64;
     fn hansa_sim_blocks_load8(row: *mut u32, addresses: *const u64, count: usize) -> u64;
-    fn hansa_sim_blocks_load16(row: *mut u32, addresses: *const u64, count: usize) -> u64;
     fn hansa_sim_blocks_repeat4(row: *mut u32, addresses: *const u64, count: usize) -> u64;
     fn hansa_sim_blocks_repeat8(row: *mut u32, addresses: *const u64, count: usize) -> u64;
-    fn hansa_sim_blocks_repeat16(row: *mut u32, addresses: *const u64, count: usize) -> u64;
     fn hansa_sim_blocks_store4(row: *mut u32, addresses: *const u64, count: usize) -> u64;
     fn hansa_sim_blocks_store8(row: *mut u32, addresses: *const u64, count: usize) -> u64;
-    fn hansa_sim_blocks_store16(row: *mut u32, addresses: *const u64, count: usize) -> u64;
     fn hansa_sim_blocks_end();
 }
 
@@ -197,23 +149,18 @@ pub(crate) fn addresses<const LOG: usize>(first: u64, stride: impl Fn(usize) -> 
     addresses
 }
 
-/// The routine for blocks of `1 << LOG` lanes, of those for 4, 8 and 16.
-const fn of<const LOG: usize>([four, eight, sixteen]: [Routine; 3]) -> Routine {
+/// The routine for blocks of `1 << LOG` lanes, of those for 4 and 8.
+const fn of<const LOG: usize>([four, eight]: [Routine; 2]) -> Routine {
     match LOG {
         2 => four,
-        3 => eight,
-        _ => sixteen,
+        _ => eight,
     }
 }
 
 /// Fills a row with a block from each address.
 #[inline(always)]
 pub(crate) fn load<const LOG: usize>(row: &mut Row, addresses: &[u64; 16]) -> Result<(), Unmapped> {
-    let routine = of::<LOG>([
-        hansa_sim_blocks_load4,
-        hansa_sim_blocks_load8,
-        hansa_sim_blocks_load16,
-    ]);
+    let routine = of::<LOG>([hansa_sim_blocks_load4, hansa_sim_blocks_load8]);
     // SAFETY: as many blocks as a row has have their addresses, and rows are aligned for the widest. The device may read
     // there, or it faults, which becomes an error. Only handlers of a level with such vectors use wide blocks.
     outcome(unsafe { routine(row.0.as_mut_ptr(), addresses.as_ptr(), 64 >> LOG) })
@@ -222,11 +169,7 @@ pub(crate) fn load<const LOG: usize>(row: &mut Row, addresses: &[u64; 16]) -> Re
 /// Fills each block of a row with the dword at its address.
 #[inline(always)]
 pub(crate) fn repeat<const LOG: usize>(row: &mut Row, addresses: &[u64; 16]) -> Result<(), Unmapped> {
-    let routine = of::<LOG>([
-        hansa_sim_blocks_repeat4,
-        hansa_sim_blocks_repeat8,
-        hansa_sim_blocks_repeat16,
-    ]);
+    let routine = of::<LOG>([hansa_sim_blocks_repeat4, hansa_sim_blocks_repeat8]);
     // SAFETY: as in [`load`].
     outcome(unsafe { routine(row.0.as_mut_ptr(), addresses.as_ptr(), 64 >> LOG) })
 }
@@ -234,11 +177,7 @@ pub(crate) fn repeat<const LOG: usize>(row: &mut Row, addresses: &[u64; 16]) -> 
 /// Stores each block of a row at its address. The caller has established that the device may write there.
 #[inline(always)]
 pub(crate) fn store<const LOG: usize>(row: &Row, addresses: &[u64; 16]) -> Result<(), Unmapped> {
-    let routine = of::<LOG>([
-        hansa_sim_blocks_store4,
-        hansa_sim_blocks_store8,
-        hansa_sim_blocks_store16,
-    ]);
+    let routine = of::<LOG>([hansa_sim_blocks_store4, hansa_sim_blocks_store8]);
     // SAFETY: as in [`load`]; these only read the row.
     outcome(unsafe { routine(row.0.as_ptr().cast_mut(), addresses.as_ptr(), 64 >> LOG) })
 }
@@ -257,7 +196,7 @@ mod tests {
         let stride = |bit: usize| 512u32 << bit;
         let spread = addresses::<LOG>(first + 4, stride);
         let mut row = Row::ZERO;
-        if LOG == 4 {
+        if LOG == 3 {
             assert_eq!(load::<LOG>(&mut row, &spread), Ok(()));
             for (lane, value) in row.0.iter().enumerate() {
                 assert_eq!(*value as usize, 1 + (lane >> LOG) * 128 + lane % (1 << LOG));
@@ -284,9 +223,6 @@ mod tests {
         moves_blocks::<2>();
         if Level::detected() >= Level::Avx2 {
             moves_blocks::<3>();
-        }
-        if Level::detected() >= Level::Avx512 {
-            moves_blocks::<4>();
         }
     }
 }

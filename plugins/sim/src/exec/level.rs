@@ -6,6 +6,7 @@
 use hansa_plugin_api::fork::Lazy;
 
 use super::affine;
+use super::guard_straight::{self, Routines};
 use super::masks::{self, Steps};
 use super::row::Row;
 
@@ -76,8 +77,10 @@ pub(crate) trait Host {
     const FMA: bool;
     /// How formulas are computed with.
     type Numbers: affine::Numbers;
-    /// The lanes of the widest vector, as a power of two.
+    /// The lanes of the widest vector with a routine in [`guard_blocks`](super::guard_blocks), as a power of two.
     const BLOCK: u32;
+    /// Guarded moves of rows.
+    const QUARTERS: Routines;
     /// [`Row::compress`].
     fn compress(row: &Row) -> u64;
     /// [`Row::expand`].
@@ -99,6 +102,7 @@ impl Host for Portable {
     type Numbers = affine::Plain;
     const FMA: bool = false;
     const BLOCK: u32 = 2;
+    const QUARTERS: Routines = guard_straight::PORTABLE;
     #[inline(always)]
     fn compress(row: &Row) -> u64 {
         row.compress()
@@ -121,6 +125,7 @@ impl Host for Fused {
     type Numbers = affine::Vector;
     const FMA: bool = true;
     const BLOCK: u32 = 3;
+    const QUARTERS: Routines = guard_straight::AVX2;
     #[inline(always)]
     fn compress(row: &Row) -> u64 {
         // SAFETY: a handler of this level runs where the host has AVX2.
@@ -145,7 +150,8 @@ impl Host for Fused {
 impl Host for Wide {
     type Numbers = affine::Vector;
     const FMA: bool = true;
-    const BLOCK: u32 = 4;
+    const BLOCK: u32 = 3;
+    const QUARTERS: Routines = guard_straight::AVX512;
     #[inline(always)]
     fn compress(row: &Row) -> u64 {
         // SAFETY: a handler of this level runs where the host has AVX-512.

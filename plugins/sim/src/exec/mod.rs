@@ -36,6 +36,7 @@ mod group;
 pub(crate) mod guard;
 mod guard_blocks;
 mod guard_pairs;
+mod guard_straight;
 mod image;
 mod lane;
 mod launch;

@@ -6,6 +6,7 @@ use super::atomic::{host_atomic, Kind, Rmw};
 use super::buffer::Resource;
 use super::flat::NO_ADDRESS;
 use super::guard::{self, Size};
+use super::guard_straight;
 use super::memory::MemoryReason;
 use super::op::{Flow, Handler, Op};
 use super::slot::FLAT_SCRATCH;
@@ -40,6 +41,20 @@ fn load_dwords(wave: &mut Wave, to: usize, count: usize, address: u64) -> Flow {
     match guard::read(&mut wave.s[to..to + count], address) {
         Ok(()) => Flow::Next,
         Err(unmapped) => vanished(wave, unmapped, false),
+    }
+}
+
+/// `s_load` of one, two or four dwords.
+fn load_few<const N: usize>(wave: &mut Wave, op: &Op) -> Flow {
+    let address = plain_address(wave, op);
+    if let Err((address, reason)) = wave.env.view.check(address, 4 * N as u64, false) {
+        return refuse(wave, address, false, reason);
+    }
+    // Slots begin with registers, and there are others behind the last.
+    let slots = wave.s[slot(op.d).min(128)..].first_chunk_mut::<N>();
+    match slots.map(|slots| guard_straight::read(slots, address)) {
+        Some(Err(unmapped)) => vanished(wave, unmapped, false),
+        _ => Flow::Next,
     }
 }
 
@@ -211,7 +226,12 @@ pub(crate) fn handler(name: &str, returns: bool) -> Option<(Handler, u16)> {
         width => width.strip_prefix('x')?.parse().ok()?,
     };
     let handler: Handler = match what {
-        "s_load" => load,
+        "s_load" => match count {
+            1 => load_few::<1>,
+            2 => load_few::<2>,
+            4 => load_few::<4>,
+            _ => load,
+        },
         "s_store" => store,
         "s_scratch_load" => scratch_load,
         "s_scratch_store" => scratch_store,

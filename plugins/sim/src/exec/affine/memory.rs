@@ -19,17 +19,33 @@ use crate::exec::wave::Wave;
 use crate::isa::{Family, Inst};
 
 /// Where the lanes of an access are.
-struct Place {
+struct Place<N> {
     /// The address of lane 0.
     first: u64,
     /// Distances.
-    low: Affine,
+    low: N,
 }
 
-impl Place {
+/// Addends of lanes that lie `stride` apart.
+const fn apart(stride: u32) -> Affine {
+    let mut addends = [0; BITS + 2];
+    let mut bit = 0;
+    while bit < BITS {
+        addends[2 + bit] = stride << bit;
+        bit += 1;
+    }
+    Affine(addends)
+}
+
+/// Addends of lanes with one address.
+static SAME: Affine = apart(0);
+/// Addends of dwords side by side.
+static DWORDS: Affine = apart(4);
+
+impl<N: Numbers> Place<N> {
     /// Where they are, if the device may access it all.
     #[inline(always)]
-    fn new<N: Numbers, const FLAT: bool>(wave: &mut Wave, op: &Op, bytes: u64, write: bool) -> Option<Self> {
+    fn new<const FLAT: bool>(wave: &mut Wave, op: &Op, bytes: u64, write: bool) -> Option<Self> {
         if wave.exec() != !0 {
             return None;
         }
@@ -47,26 +63,28 @@ impl Place {
         let first = global_base(wave, op).wrapping_add(u64::from(least) | u64::from(top) << 32);
         let all = u64::from(most - least) + bytes;
         wave.env.view.check(first, all, write).ok()?;
-        Some(Self {
-            first,
-            low: low.to_affine(),
-        })
+        Some(Self { first, low })
     }
 
-    /// Of how many low bits of the lane number the addends are `stride`, twice that, and so on.
+    /// Of how many low bits of the lane number the addends are these.
     #[inline(always)]
-    fn steps(&self, stride: u32) -> u32 {
-        let mut differ = 0;
-        for bit in 0..BITS {
-            differ |= u32::from(self.low.addend(bit) != stride << bit) << bit;
-        }
-        (differ | 1 << BITS).trailing_zeros()
+    fn steps(&self, addends: &Affine) -> u32 {
+        (self.low.differ(addends) | 1 << BITS).trailing_zeros()
     }
 
     /// Addresses of blocks of `1 << LOG` lanes.
     #[inline(always)]
     fn blocks<const LOG: usize>(&self) -> [u64; 16] {
-        blocks::addresses::<LOG>(self.first, |bit| self.low.addend(LOG + bit))
+        let low = self.low.to_affine();
+        blocks::addresses::<LOG>(self.first, |bit| low.addend(LOG + bit))
+    }
+
+    /// Addresses of quarters.
+    #[inline(always)]
+    fn quarters(&self) -> [u64; 4] {
+        let low = self.low.to_affine();
+        let [near, far] = [low.addend(4), low.addend(5)].map(u64::from);
+        [0, near, far, near + far].map(|distance| self.first + distance)
     }
 }
 
@@ -83,16 +101,16 @@ fn flow(wave: &mut Wave, outcome: Outcome, write: bool) -> Flow {
     }
 }
 
-/// Calls a function of blocks for the largest that the level has and the runs allow.
+/// Calls a function of quarters, or of the largest blocks that the level has and the runs allow.
 macro_rules! in_blocks {
-    ($host:ident, $runs:expr, $f:ident($row:expr, $place:expr)) => {
-        match $runs.min($host::BLOCK) {
-            2 => Some(blocks::$f::<2>($row, &$place.blocks::<2>())),
-            3 => Some(blocks::$f::<3>($row, &$place.blocks::<3>())),
-            4 => Some(blocks::$f::<4>($row, &$place.blocks::<4>())),
+    ($host:ident, $runs:expr, $f:ident($row:expr, $place:expr)) => {{
+        match $runs {
+            4.. => Some($host::QUARTERS.$f($row, $place.quarters())),
+            3 if $host::BLOCK >= 3 => Some(blocks::$f::<3>($row, &$place.blocks::<3>())),
+            2 | 3 => Some(blocks::$f::<2>($row, &$place.blocks::<2>())),
             _ => None,
         }
-    };
+    }};
 }
 
 #[inline(always)]
@@ -103,19 +121,18 @@ fn load_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
 
 #[inline(always)]
 fn try_load_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Outcome {
-    let place = Place::new::<H::Numbers, FLAT>(wave, op, 4, false)?;
+    let place = Place::<H::Numbers>::new::<FLAT>(wave, op, 4, false)?;
     let row = &mut wave.v[usize::from(op.d) & 511];
-    let steps = place.steps(4);
+    let (steps, level) = (place.steps(&DWORDS), place.steps(&SAME));
     let outcome = if steps >= 2 {
         in_blocks!(H, steps, load(row, place))
     } else {
-        let level = place.steps(0);
         in_blocks!(H, level, repeat(row, place))
     };
     if outcome.is_some() {
         let known = bits(op.d, 1);
         wave.formulas.forget(known);
-        if known != 0 && place.steps(0) as usize == BITS {
+        if known != 0 && level as usize == BITS {
             // One value for all: a formula with a row that holds it.
             let value = wave.v[usize::from(op.d) & (KNOWN - 1)].0[0];
             wave.formulas.set(op.d, H::Numbers::uniform(value));
@@ -133,12 +150,12 @@ fn store_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
 
 #[inline(always)]
 fn try_store_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Outcome {
-    let place = Place::new::<H::Numbers, FLAT>(wave, op, 4, true)?;
+    let place = Place::<H::Numbers>::new::<FLAT>(wave, op, 4, true)?;
     let data = bits(op.b, 1);
     if wave.formulas.stale & data != 0 {
         settle(wave, data);
     }
-    let steps = place.steps(4);
+    let steps = place.steps(&DWORDS);
     in_blocks!(H, steps, store(wave.row(op.b), place))
 }
 
@@ -153,8 +170,8 @@ fn load<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
 fn try_load<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Outcome {
     let layout = Layout(op.e);
     let size = layout.bytes();
-    let place = Place::new::<H::Numbers, FLAT>(wave, op, size, false)?;
-    if place.steps(size as u32) as usize != BITS {
+    let place = Place::<H::Numbers>::new::<FLAT>(wave, op, size, false)?;
+    if place.steps(&apart(size as u32)) as usize != BITS {
         return None;
     }
     let registers = bits(op.d, layout.dwords() as u8);
@@ -189,8 +206,8 @@ fn store<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
 fn try_store<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Outcome {
     let layout = Layout(op.e);
     let size = layout.bytes();
-    let place = Place::new::<H::Numbers, FLAT>(wave, op, size, true)?;
-    if place.steps(size as u32) as usize != BITS {
+    let place = Place::<H::Numbers>::new::<FLAT>(wave, op, size, true)?;
+    if place.steps(&apart(size as u32)) as usize != BITS {
         return None;
     }
     settle(wave, bits(op.b, layout.dwords() as u8));

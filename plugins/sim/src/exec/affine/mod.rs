@@ -261,6 +261,11 @@ mod tests {
                 }
                 assert_eq!((p.head(), p.value()), (n.head(), n.value()));
                 assert_eq!((p.range(), p.rising()), (n.range(), n.rising()));
+                let mut other = *a;
+                other.0[5] ^= b.0[5];
+                let differ = u32::from(b.0[5] != 0) << 3;
+                assert_eq!((p.differ(&other), n.differ(&other)), (differ, differ));
+                assert_eq!(p.differ(b), n.differ(b));
             }
             assert_eq!(N::uniform(3).to_affine(), Affine::uniform(3));
         }

@@ -10,9 +10,10 @@
 
 use super::{Affine, BITS};
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_si128, _mm256_load_si256,
-    _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_sll_epi32, _mm256_srl_epi32, _mm256_store_si256,
-    _mm256_sub_epi32, _mm256_testz_si256, _mm256_zextsi128_si256, _mm_cvtsi128_si64, _mm_cvtsi32_si128,
+    __m128i, __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_ps, _mm256_castsi256_si128,
+    _mm256_cmpeq_epi32, _mm256_load_si256, _mm256_movemask_ps, _mm256_mullo_epi32, _mm256_set1_epi32,
+    _mm256_sll_epi32, _mm256_srl_epi32, _mm256_store_si256, _mm256_sub_epi32, _mm256_testz_si256,
+    _mm256_zextsi128_si256, _mm_cvtsi128_si64, _mm_cvtsi32_si128,
 };
 
 /// The addends of a formula.
@@ -35,6 +36,8 @@ pub(crate) trait Numbers: Copy {
     fn head(self) -> u64;
     /// Whether any bit of a mask is set.
     fn any(self, mask: &Affine) -> bool;
+    /// Which addends differ from another formula's, a bit each.
+    fn differ(self, other: &Affine) -> u32;
     /// The sum.
     fn plus(self, other: Self) -> Self;
     /// The difference.
@@ -156,6 +159,12 @@ impl Numbers for Plain {
             .any(|(number, mask)| number & mask != 0)
     }
     #[inline(always)]
+    fn differ(self, other: &Affine) -> u32 {
+        (0..BITS).fold(0, |bits, bit| {
+            bits | u32::from(self.0[2 + bit] != other.0[2 + bit]) << bit
+        })
+    }
+    #[inline(always)]
     fn plus(self, other: Self) -> Self {
         self.both(other, u32::wrapping_add)
     }
@@ -216,6 +225,15 @@ impl Numbers for Vector {
     fn any(self, mask: &Affine) -> bool {
         // SAFETY: as above.
         unsafe { _mm256_testz_si256(self.0, Self::load(mask).0) == 0 }
+    }
+    #[inline(always)]
+    fn differ(self, other: &Affine) -> u32 {
+        // SAFETY: as above.
+        let equal = unsafe {
+            let equal = _mm256_cmpeq_epi32(self.0, Self::load(other).0);
+            _mm256_movemask_ps(_mm256_castsi256_ps(equal))
+        };
+        !(equal as u32) >> 2 & ((1 << BITS) - 1)
     }
     #[inline(always)]
     fn plus(self, other: Self) -> Self {

@@ -72,6 +72,7 @@ handlers! {
     add_versions, add, try_add;
     add_carry_versions, add_carry, try_add_carry;
     sum_versions, sum_of_pairs, try_sum;
+    scalar_sum_versions, sum_with_scalar, try_scalar_sum;
     shift_left_versions, shift_left, try_shift_left;
     shift_right_versions, shift_right, try_shift_right;
     shift_right_signed_versions, shift_right_signed, try_shift_right_signed;
@@ -108,6 +109,29 @@ fn try_sum<N: Numbers>(wave: &mut Wave, op: &Op) -> Option<()> {
     wave.formulas.set(op.d, low);
     wave.formulas.set(high_d, high);
     wave.set_s64(op.f as usize, everywhere(carry));
+    Some(())
+}
+
+/// The same where what is added is one number for all lanes, its low half scalar, and the pair is a number that rises with
+/// the lane: how addresses are made.
+#[inline(always)]
+fn try_scalar_sum<N: Numbers>(wave: &mut Wave, op: &Op) -> Option<()> {
+    let [high_d, high_a, high_b] = [0, 16, 32].map(|at| (op.x >> at) as u16);
+    let top = if is_scalar(high_a) {
+        wave.s[slot(high_a)]
+    } else {
+        wave.formulas.get::<N>(high_a)?.value()?
+    };
+    let addend = u64::from(wave.s[slot(op.a)]) | u64::from(top) << 32;
+    let low = wave.formulas.get::<N>(op.b)?;
+    let (least, most) = low.rising()?;
+    let high = wave.formulas.get::<N>(high_b)?.value()?;
+    let (first, over) = addend.overflowing_add(u64::from(least) | u64::from(high) << 32);
+    // From the first lane to the last there is one high half.
+    let top = above(first, first.wrapping_add((most - least).into()))?;
+    wave.formulas.set(op.d, low.plus(N::uniform(addend as u32)));
+    wave.formulas.set(high_d, N::uniform(top));
+    wave.set_s64(op.f as usize, everywhere(over.into()));
     Some(())
 }
 
@@ -214,6 +238,13 @@ pub(super) fn handler(inst: &Inst, op: &Op) -> Option<Versions> {
 
 /// The handler of a fused addition.
 pub(super) fn handler_of_sum(op: &Op) -> Option<Versions> {
-    let high = (op.x & 0xffff) as usize;
-    (usize::from(op.d) < KNOWN && high < KNOWN).then(sum_versions::all)
+    let high_d = op.x as u16;
+    if usize::from(op.d.max(high_d)) >= KNOWN {
+        return None;
+    }
+    Some(if is_scalar(op.a) {
+        scalar_sum_versions::all()
+    } else {
+        sum_versions::all()
+    })
 }
