@@ -145,6 +145,7 @@ fn assemble(
         scratch_limits: Mutex::new(HashMap::new()),
         host_options,
         host_slabs: crate::memory::host_slabs::HostSlabs::default(),
+        own_buffers: crate::memory::own_buffers::OwnBuffers::default(),
         code: crate::code::Code::default(),
         groups: crate::handle::Table::new(crate::handle::Kind::SignalGroup),
         exchange: crate::ipc::Exchange::default(),
