@@ -358,7 +358,6 @@ fn older_machines() -> Vec<Published> {
                 pool: (67_092_480, 2),
                 ..NOTHING
             },
-            ..ALONE
         },
     ]
 }
@@ -389,7 +388,6 @@ fn newer_machines() -> Vec<Published> {
                 pool: (201_310_208, 2),
                 ..MI300_SAID
             },
-            ..ALONE
         },
         Published {
             what: "mi300x-cpx",
@@ -440,7 +438,6 @@ fn newer_machines() -> Vec<Published> {
                 pool: (131_795_444, 2),
                 ..MI300_SAID
             },
-            ..ALONE
         },
         Published {
             // The cache of a shader array is of the first level, too, and larger than those that programs ask for.
