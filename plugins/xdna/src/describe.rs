@@ -9,6 +9,8 @@ use hansa_plugin_api::{
 };
 use std::sync::Arc;
 
+/// Packets of a queue. AMD's runtime has queues of this size only, and programs for NPUs ask for it.
+const QUEUE_PACKETS: u32 = 64;
 /// Distance of the host's memory, as the kernel weighs a hop to a neighbour.
 const HOST_WEIGHT: u32 = 20;
 
@@ -21,7 +23,7 @@ pub(crate) fn describe(
 ) -> SystemDescription {
     let numbered = || devices.iter().zip(0_u32..);
     SystemDescription {
-        groups: DriverGroups::MEMORY | DriverGroups::SHARING,
+        groups: DriverGroups::MEMORY | DriverGroups::QUEUES | DriverGroups::SHARING,
         nodes: numbered()
             .map(|(device, node)| describe_node(device, node, config, page))
             .collect(),
@@ -60,6 +62,9 @@ fn describe_node(device: &Device, node: u32, config: &Config, page: u64) -> Node
         location,
         compute_units: candidate.core_tiles(),
         max_clock_mhz: candidate.clock_mhz,
+        max_queues: candidate.generation.most_contexts(),
+        min_queue_packets: QUEUE_PACKETS,
+        max_queue_packets: QUEUE_PACKETS,
         banks: Bank::ALL
             .iter()
             .map(|bank| describe_bank(*bank, device, config, page))

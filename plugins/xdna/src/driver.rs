@@ -6,14 +6,17 @@ use crate::device::Device;
 use crate::discover;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
+use crate::queue::Queue;
 use hansa_plugin_api as api;
 use hansa_plugin_api::sys::System;
 use hansa_plugin_api::{
     AllocRequest, Allocation, Driver, ExportKind, HostRef, ImportRequest, MapRequest, MemoryHandle,
-    SharedHandle, SystemDescription,
+    QueueInfo, QueueKind, QueueRequest, QueueUpdate, SharedHandle, SystemDescription,
 };
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// The open driver.
@@ -24,7 +27,10 @@ pub(crate) struct Machine {
     /// What the runtime is told.
     description: SystemDescription,
     /// The buffers that the runtime has.
-    pub(crate) memory: Memory,
+    memory: Arc<Memory>,
+    /// Queues, by the name that the runtime has.
+    queues: Mutex<BTreeMap<u64, Arc<Queue>>>,
+    last_queue: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -65,7 +71,9 @@ impl Machine {
         Ok(Self {
             description: describe(&devices, found.hidden, config, page),
             devices,
-            memory: Memory::default(),
+            memory: Arc::default(),
+            queues: Mutex::default(),
+            last_queue: AtomicU64::new(0),
         })
     }
 
@@ -75,7 +83,20 @@ impl Machine {
             .ok_or_else(|| Error::Argument(format!("Node {node} is none of this driver")))
     }
 
+    fn queue(&self, queue: u64) -> Result<Arc<Queue>> {
+        self.queues
+            .lock()
+            .get(&queue)
+            .cloned()
+            .ok_or(Error::Handle("a queue"))
+    }
+
     fn close(&self) {
+        let queues = std::mem::take(&mut *self.queues.lock());
+        for queue in queues.values() {
+            queue.destroy();
+        }
+        drop(queues);
         self.memory.clear();
         for device in &self.devices {
             device.close();
@@ -130,6 +151,11 @@ impl Driver for XdnaDriver {
         // The parent's threads are not here, and one of them may hold the lock; then nothing can be let go.
         if let Some(mut state) = self.state.try_write() {
             if let State::Open(machine) = std::mem::replace(&mut *state, State::Forked) {
+                if let Some(queues) = machine.queues.try_lock() {
+                    for queue in queues.values() {
+                        queue.abandon();
+                    }
+                }
                 for device in &machine.devices {
                     device.accel().abandon();
                 }
@@ -175,6 +201,40 @@ impl Driver for XdnaDriver {
             return Err(Error::Unsupported("Memory is imported for one NPU at a time").into());
         };
         Ok(machine.memory.import(machine.device(*node)?, request)?)
+    }
+
+    fn create_queue(&self, request: &QueueRequest) -> api::Result<QueueInfo> {
+        let machine = self.machine()?;
+        let device = machine.device(request.node)?;
+        if request.kind != QueueKind::AQL {
+            return Err(Error::Unsupported("Queues of an NPU take AQL packets").into());
+        }
+        let flush = self.config.cache_flush;
+        let queue = Queue::new(device, &machine.memory, self.host, flush, request);
+        let doorbell = queue.doorbell().ok_or(Error::Handle("a queue"))?;
+        let name = machine.last_queue.fetch_add(1, Ordering::Relaxed) + 1;
+        machine.queues.lock().insert(name, queue);
+        Ok(QueueInfo {
+            queue: name,
+            doorbell,
+            name: format!("xdna {} queue {name}", request.node).into(),
+        })
+    }
+
+    fn destroy_queue(&self, queue: u64) -> api::Result<()> {
+        let machine = self.machine()?;
+        let removed = machine.queues.lock().remove(&queue);
+        removed.ok_or(Error::Handle("a queue"))?.destroy();
+        Ok(())
+    }
+
+    fn update_queue(&self, queue: u64, update: &QueueUpdate<'_>) -> api::Result<()> {
+        let queue = self.machine()?.queue(queue)?;
+        if !update.cu_mask.is_empty() {
+            return Err(Error::Unsupported("A queue of an NPU has all columns of the array").into());
+        }
+        queue.update(update.priority, update.percent);
+        Ok(())
     }
 }
 

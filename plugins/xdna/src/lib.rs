@@ -11,6 +11,8 @@
 //! | [`discover`] | which NPUs can be driven, and why others cannot |
 //! | `describe` | what the runtime is told |
 //! | [`device`], [`memory`] | an open NPU with its heap; buffers |
+//! | `queue` | rings of packets, contexts, commands |
+//! | `own_memory` | what programs gave addresses of |
 //! | [`driver`], [`plugin`] | the contract's side |
 //!
 //! # Who checks what
@@ -26,7 +28,9 @@ pub mod driver;
 pub mod error;
 pub mod ioctl;
 pub mod memory;
+mod own_memory;
 pub mod plugin;
+mod queue;
 pub mod uapi;
 
 pub use driver::XdnaDriver;
