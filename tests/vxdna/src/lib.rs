@@ -10,11 +10,13 @@ mod array;
 mod buffers;
 mod command;
 mod contexts;
+mod faults;
 mod memory;
 mod requests;
 mod spec;
 mod system;
 
+pub use faults::Faults;
 pub use hansa_plugin_api::sys::Errno;
 pub use spec::{NpuSpec, Personality};
 pub use system::{Books, VirtualNpus};

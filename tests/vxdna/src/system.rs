@@ -1,9 +1,9 @@
 //! The machine as a [`System`].
 
+use crate::faults::Faults;
 use crate::requests::{name_of, Client};
 use crate::spec::NpuSpec;
 use hansa_plugin_api::sys::{Errno, File, LinuxSystem, MapAccess, System};
-use hansa_vkernel::Faults;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod design;
+pub(crate) mod queue;
+
 use hansa_plugin_api as api;
 use hansa_plugin_api::sys::System;
 use hansa_plugin_api::{AllocFlags, AllocRequest, Allocation, Driver as _};
