@@ -8,7 +8,7 @@
 use crate::config::{HEAP_STEP, MOST_HEAP};
 use crate::discover::Candidate;
 use crate::error::{Error, Result};
-use crate::ioctl::Accel;
+use crate::ioctl::{Accel, Hwctx};
 use crate::uapi::accel::bo;
 use hansa_plugin_api::sys::{Errno, MapAccess};
 use parking_lot::Mutex;
@@ -67,6 +67,8 @@ pub struct Device {
     pub heap_bytes: u64,
     heap: Mutex<Heap>,
     handles: Mutex<Handles>,
+    /// Contexts that the kernel would not take down.
+    left: Mutex<Vec<Hwctx>>,
 }
 
 impl Device {
@@ -79,7 +81,22 @@ impl Device {
             heap_bytes,
             heap: Mutex::default(),
             handles: Mutex::default(),
+            left: Mutex::default(),
         }
+    }
+
+    /// Takes a context down, now or with the next one.
+    pub(crate) fn end_context(&self, hwctx: Hwctx) {
+        let mut left = self.left.lock();
+        left.push(hwctx);
+        // The kernel says so of a context that it does not know.
+        let gone = |error: Error| error.errno() == Some(Errno::INVAL);
+        left.retain(|hwctx| {
+            !self
+                .accel()
+                .destroy_hwctx(hwctx.handle)
+                .map_or_else(gone, |()| true)
+        });
     }
 
     /// Its node.

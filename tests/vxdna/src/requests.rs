@@ -65,15 +65,15 @@ fn pointer<T>(address: u64) -> Result<*mut T, Errno> {
 }
 
 /// Reads items of the process's.
-fn read<T: Copy>(address: u64, count: usize) -> Result<Vec<T>, Errno> {
-    if count == 0 {
-        return Ok(Vec::new());
+fn read<T: Copy + Default>(address: u64, count: usize) -> Result<Vec<T>, Errno> {
+    let mut items = vec![T::default(); count];
+    if count != 0 {
+        let from: *const u8 = pointer(address)?;
+        let bytes = size_of_val(items.as_slice());
+        // SAFETY: a caller in this process gave the address of so many items; a wrong one is its fault.
+        unsafe { std::ptr::copy_nonoverlapping(from, items.as_mut_ptr().cast(), bytes) };
     }
-    let at = pointer::<T>(address)?;
-    // SAFETY: a caller in this process gave the address of so many items; a wrong one is its fault.
-    Ok((0..count)
-        .map(|item| unsafe { at.add(item).read_unaligned() })
-        .collect())
+    Ok(items)
 }
 
 /// Writes bytes to the process's room.
@@ -127,6 +127,7 @@ impl Client {
     /// # Safety
     ///
     /// `argument` must point at what `code` reads and writes.
+    #[expect(clippy::multiple_unsafe_ops_per_block, reason = "one of them runs")]
     pub(crate) unsafe fn ioctl(&self, code: u32, argument: *mut u8) -> Result<i32, Errno> {
         // SAFETY: the caller says that the argument fits; the number names the structure.
         unsafe {

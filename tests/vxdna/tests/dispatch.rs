@@ -35,7 +35,7 @@ fn machines() -> Vec<NpuSpec> {
 #[test]
 fn the_published_passthrough_copies_its_input() {
     for spec in machines() {
-        let rig = Rig::open(&[spec.clone()]);
+        let rig = Rig::open(std::slice::from_ref(&spec));
         let queue = TestQueue::new(&rig);
         let words = numbers(4096, 1);
         assert_eq!(words.len(), PASSTHROUGH_WORDS);
@@ -71,7 +71,7 @@ fn the_published_passthrough_copies_its_input() {
 fn both_encodings_and_both_generations_run() {
     for (spec, generation) in [(NpuSpec::npu1(), 3), (NpuSpec::npu4(), 4)] {
         for short in [false, true] {
-            let rig = Rig::open(&[spec.clone()]);
+            let rig = Rig::open(std::slice::from_ref(&spec));
             let queue = TestQueue::new(&rig);
             let words = numbers(1000, 5);
             let (input, output) = (filled(&rig, &words), rig.allocate(PLAIN, 4000));
@@ -241,7 +241,7 @@ fn every_dispatch_runs_on_its_own_image() {
     let last = kernels
         .iter()
         .map(|kernel| queue.put(&kernel.packet(0)))
-        .last()
+        .max()
         .unwrap();
     queue.ring(last);
     assert_eq!(

@@ -84,7 +84,7 @@ fn a_ring_goes_round_and_packets_make_chains() {
         for _ in 0..4 {
             let last = (0..50)
                 .map(|_| queue.put(&copy.kernel.packet(signal.handle())))
-                .last();
+                .max();
             queue.ring(last.unwrap());
         }
         assert_eq!((signal.value(), queue.read_index()), (0, 200));
@@ -107,7 +107,7 @@ fn one_wrong_command_of_a_chain_leaves_the_ones_before() {
         let packets = order.iter().zip(&signals);
         let last = packets
             .map(|(copy, signal)| queue.put(&copy.kernel.packet(signal.handle())))
-            .last();
+            .max();
         queue.ring(last.unwrap());
     });
     assert_eq!(code, 0x8000_0000);

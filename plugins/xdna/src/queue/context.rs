@@ -113,8 +113,6 @@ pub(crate) struct Context {
     device: Arc<Device>,
     flush: CacheFlush,
     live: Option<Live>,
-    /// Contexts that the kernel would not take down.
-    left: Vec<Hwctx>,
     commands: Vec<Command>,
     chain: Option<Command>,
 }
@@ -129,7 +127,6 @@ impl Context {
             device,
             flush,
             live: None,
-            left: Vec::new(),
             commands: Vec::new(),
             chain: None,
         }
@@ -137,13 +134,9 @@ impl Context {
 
     /// Takes the context down, if there is one. Nothing of it runs any more.
     pub(crate) fn end(&mut self) {
-        self.left.extend(self.live.take().map(|live| live.hwctx));
-        let accel = self.device.accel();
-        // The kernel knows no such context any more, or it keeps it until the file is closed.
-        self.left.retain(|hwctx| match accel.destroy_hwctx(hwctx.handle) {
-            Ok(()) => false,
-            Err(error) => error.errno() != Some(Errno::INVAL),
-        });
+        if let Some(live) = self.live.take() {
+            self.device.end_context(live.hwctx);
+        }
     }
 
     /// Makes a context that knows these images.
@@ -172,8 +165,7 @@ impl Context {
         };
         let handles: Vec<u32> = wanted.iter().map(|image| image.handle).collect();
         if let Err(error) = accel.configure_images(hwctx.handle, &handles) {
-            self.left.push(hwctx);
-            self.end();
+            self.device.end_context(hwctx);
             return Err(error);
         }
         self.live = Some(Live {

@@ -98,7 +98,7 @@ impl Encoding {
 
 fn bytes_to_words(words: &[u32], at: usize) -> Result<usize, String> {
     let bytes = *words.get(at).ok_or("the code ends inside an operation")? as usize;
-    if bytes % 4 != 0 || bytes < 4 * (at + 1) {
+    if !bytes.is_multiple_of(4) || bytes < 4 * (at + 1) {
         return Err(format!("a block of {bytes} bytes"));
     }
     Ok(bytes / 4)
