@@ -53,7 +53,11 @@ fn describe_node(device: &Device, node: u32, config: &Config, page: u64) -> Node
         value: value.into(),
     };
     NodeDescription {
-        caps: AgentCaps::AGENT_DISPATCH | AgentCaps::HOST_VISIBLE_MEMORY | AgentCaps::INTEGRATED,
+        // Its memory is the host's, and caches are written back around each dispatch.
+        caps: AgentCaps::AGENT_DISPATCH
+            | AgentCaps::HOST_VISIBLE_MEMORY
+            | AgentCaps::COHERENT_HOST_ACCESS
+            | AgentCaps::INTEGRATED,
         product: product.into(),
         vendor: "AMD".into(),
         vendor_id: identity.vendor,
