@@ -38,7 +38,8 @@ pub trait System: Send + Sync + fmt::Debug {
     /// Closes a file.
     fn close(&self, file: File);
 
-    /// Runs an ioctl on a file.
+    /// Runs an ioctl on a file; once more when a signal interrupted it. Any other answer is the caller's, "try again"
+    /// too, which with some requests is a lack of something.
     ///
     /// # Safety
     ///
@@ -137,7 +138,7 @@ impl System for LinuxSystem {
                 return Ok(result);
             }
             match errno_of(&std::io::Error::last_os_error()) {
-                Errno::INTR | Errno::AGAIN => {}
+                Errno::INTR => {}
                 error => return Err(error),
             }
         }

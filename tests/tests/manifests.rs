@@ -61,6 +61,11 @@ fn of_the_image_extension() {
 }
 
 #[test]
+fn of_the_npu_driver() {
+    agrees::<hansa_xdna::XdnaPlugin>("xdna");
+}
+
+#[test]
 fn of_the_software_gpu() {
     agrees::<hansa_sim::SimPlugin>("sim");
 }

@@ -12,9 +12,9 @@ use hansa_core::loader::{Isa, ISA_LIMITS};
 use hansa_core::runtime::Runtime;
 use hansa_core::{current, Result};
 use hansa_plugin_api::hsa::{
-    c_void, hsa_agent_feature_t as Feature, hsa_agent_info_t as Info, hsa_agent_t,
-    hsa_default_float_rounding_mode_t as Rounding, hsa_device_type_t as DeviceType, hsa_dim3_t, hsa_isa_t,
-    hsa_profile_t as Profile, hsa_queue_type_t as QueueType, hsa_status_t,
+    c_void, hsa_agent_info_t as Info, hsa_agent_t, hsa_default_float_rounding_mode_t as Rounding,
+    hsa_device_type_t as DeviceType, hsa_dim3_t, hsa_isa_t, hsa_profile_t as Profile,
+    hsa_queue_type_t as QueueType, hsa_status_t,
 };
 use hansa_plugin_api::{AgentCaps, CacheFlags};
 
@@ -25,14 +25,8 @@ const IMAGE_INFO: std::ops::RangeInclusive<u32> = 0x3000..=0x300c;
 const CACHE_LEVELS: usize = 4;
 
 fn features(agent: &Agent) -> u32 {
-    let mut features = 0;
-    if agent.can(AgentCaps::KERNEL_DISPATCH) {
-        features |= Feature::KERNEL_DISPATCH.0;
-    }
-    if agent.can(AgentCaps::AGENT_DISPATCH) {
-        features |= Feature::AGENT_DISPATCH.0;
-    }
-    features
+    let device = agent.device();
+    device.map_or(0, |device| hansa_core::queue::features(device.description.caps))
 }
 
 /// The host's own profile is the full one; a device says whether its page tables are the process's.
@@ -68,9 +62,9 @@ fn cache_sizes(runtime: &Runtime, agent: &Agent) -> [u32; CACHE_LEVELS] {
     sizes
 }
 
-/// Queues exist only where kernels can be dispatched to.
+/// Queues exist only where something can be dispatched to.
 fn queue_limits(agent: &Agent) -> (u32, u32, u32) {
-    let device = agent.device().filter(|_| agent.can(AgentCaps::KERNEL_DISPATCH));
+    let device = agent.device().filter(|_| features(agent) != 0);
     device.map_or((0, 0, 0), |d| {
         let d = &d.description;
         (d.max_queues, d.min_queue_packets, d.max_queue_packets)

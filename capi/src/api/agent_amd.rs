@@ -13,6 +13,8 @@ use hansa_plugin_api::{AgentCaps, Attribute, BankKind, NodeDescription};
 
 /// Bytes of `HSA_AMD_AGENT_INFO_UUID`.
 const UUID_BYTES: usize = 21;
+/// Bytes of a cache's line where nothing says how many.
+const UNKNOWN_LINE: u32 = 64;
 /// Most work-groups along a dimension: a grid's size has 32 bits.
 const MOST_GROUPS: u64 = u32::MAX as u64;
 
@@ -43,7 +45,7 @@ pub(super) fn info(runtime: &Runtime, agent: &Agent, attribute: u32, value: Valu
         Info::COOPERATIVE_QUEUES => value.set(agent.can(AgentCaps::COOPERATIVE)),
         Info::UUID => value.set_bytes(&uuid(agent)),
         Info::ASIC_REVISION => value.set(further32(Attribute::ASIC_REVISION)),
-        Info::SVM_DIRECT_HOST_ACCESS => value.set(direct_host_access(agent)),
+        Info::SVM_DIRECT_HOST_ACCESS => value.set(agent.can(AgentCaps::COHERENT_HOST_ACCESS)),
         Info::MEMORY_AVAIL => value.set(available(runtime, agent)?),
         Info::TIMESTAMP_FREQUENCY => value.set(node.map_or(clock::HZ, |n| n.timestamp_hz)),
         Info::ASIC_FAMILY_ID => value.set(further32(Attribute::ASIC_FAMILY)),
@@ -104,13 +106,18 @@ fn max_clock(agent: &Agent) -> u32 {
     }
 }
 
-/// The longest line of an agent's caches.
+/// The line of an agent's second cache, the first that all of its compute units share; of one that the kernel says nothing of,
+/// what AMD's runtime gives.
 fn cache_line(runtime: &Runtime, agent: &Agent) -> u32 {
-    let lines = agent
-        .caches
-        .iter()
-        .map(|&c| runtime.caches[c].description.line_bytes);
-    lines.max().unwrap_or(0)
+    let caches = agent.caches.iter().map(|&c| &runtime.caches[c].description);
+    let line = caches
+        .filter(|cache| cache.level == 2)
+        .map(|cache| cache.line_bytes);
+    match (line.max(), agent.isas.is_empty()) {
+        (Some(line), _) if line != 0 => line,
+        (_, true) if !agent.is_cpu() => 0,
+        _ => UNKNOWN_LINE,
+    }
 }
 
 /// The first bank of local memory, whose bus is the device's.
@@ -150,11 +157,6 @@ fn uuid(agent: &Agent) -> Vec<u8> {
     bytes.push(0);
     debug_assert!(bytes.len() <= UUID_BYTES);
     bytes
-}
-
-/// Whether the host reaches memory that moves to the device. A property of devices.
-fn direct_host_access(agent: &Agent) -> bool {
-    agent.can(AgentCaps::SVM | AgentCaps::HOST_VISIBLE_MEMORY)
 }
 
 /// Bytes that can still be allocated.

@@ -36,19 +36,19 @@ entry! {
         runtime.copy(address(dst), address(src), size as u64)
     }
 
-    /// A hint in every profile, which no driver needs: agents that can use memory of the program use it unasked, and
-    /// others only what was locked for them.
+    /// A hint, which cannot fail for a buffer that has bytes.
     fn hsa_memory_register(ptr: *mut c_void, size: usize) {
-        current()?;
+        let runtime = current()?;
         if size == 0 && !ptr.is_null() {
             return Err(Error::InvalidArgument("a buffer has at least one byte"));
         }
+        runtime.register_own(address(ptr), size as u64);
         Ok(())
     }
 
     fn hsa_memory_deregister(ptr: *mut c_void, size: usize) {
-        let _ = (ptr, size);
-        current().map(drop)
+        current()?.deregister_own(address(ptr), size as u64);
+        Ok(())
     }
 
     fn hsa_memory_assign_agent(ptr: *mut c_void, agent: hsa_agent_t, access: Access) {

@@ -231,7 +231,7 @@ pub const VARIABLES: &[Variable] = &[
     ),
     row(
         "HSA_FORCE_FINE_GRAIN_PCIE",
-        Use::NoMeaning("the driver says which memory is fine-grained"),
+        Use::Driver("fine-grained local memory without links between devices"),
     ),
     row("HSA_DISABLE_IMAGE", Use::Setting("hsa.disable_image")),
     row(

@@ -1,7 +1,9 @@
 //! Who reaches which memory.
 
 use super::{Allocation, AllocationKind, Place, Region, Segment};
+use crate::agent::Device;
 use crate::runtime::Runtime;
+use hansa_plugin_api::AgentCaps;
 
 /// How an agent reaches a region, with AMD's numbers (`hsa_amd_memory_pool_access_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +50,11 @@ impl Runtime {
         }
         if region.is_host() && self.agents[agent].is_cpu() {
             return Reach::ByDefault;
+        }
+        // A device with addresses of its own sees what its driver gives out, and no memory of the host's.
+        let apart = |device: &Device| !device.description.caps.contains(AgentCaps::SHARED_ADDRESSES);
+        if region.is_host() && self.agents[agent].device().is_some_and(apart) {
+            return Reach::Never;
         }
         if self.links.get(agent, region.agent).is_none() {
             return Reach::Never;

@@ -12,6 +12,7 @@ pub mod ipc;
 pub mod locked;
 pub mod operations;
 mod overlap;
+pub mod own_buffers;
 pub mod region;
 pub mod registry;
 pub(crate) mod shown;

@@ -1,6 +1,8 @@
 //! Regions: where memory of which kind can be had (HSA specification, 2.7). An AMD memory pool is a region.
 
+use crate::runtime::Runtime;
 use bitflags::bitflags;
+use hansa_plugin_api::BankKind;
 
 /// A region's segment, with HSA's numbers (`hsa_region_segment_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,22 @@ pub enum Place {
     },
     /// Nothing can be allocated (group memory).
     None,
+}
+
+impl Runtime {
+    /// Whether memory of a region is the host's, whoever gives it out.
+    #[must_use]
+    pub fn is_memory_of_host(&self, region: &Region) -> bool {
+        let Place::Bank { bank, .. } = region.place else {
+            return region.is_host();
+        };
+        let banks = self.agents[region.agent]
+            .device()
+            .map(|device| &device.description.banks);
+        banks
+            .and_then(|banks| banks.get(bank as usize))
+            .is_some_and(|bank| bank.kind == BankKind::HOST)
+    }
 }
 
 /// A region of an agent.

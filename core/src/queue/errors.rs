@@ -18,6 +18,10 @@ const SCRATCH_DONE: i64 = 0x200;
 /// The queue is being destroyed; our own.
 pub(super) const GONE: i64 = i64::MIN;
 
+/// The program was told of the queue's end; our own, after what AMD's runtime stores then. A driver that consumes packets on
+/// the thread that rang the doorbell waits for it, so that the store returns after the program's callback.
+pub(super) const TOLD: i64 = -1;
+
 /// Statuses, with HSA's and AMD's numbers.
 mod status {
     pub(super) const ERROR: u32 = 0x1000;
@@ -102,7 +106,8 @@ pub fn status_of(code: i64) -> u32 {
 
 /// The status for what a device said of a queue that is at its end, if that was an error.
 pub(super) fn last_word(code: i64) -> Option<u32> {
-    let is_error = code != 0 && code != GONE && code & NEEDS_SCRATCH == 0 && code != SCRATCH_DONE;
+    let is_error =
+        code != 0 && code != GONE && code != TOLD && code & NEEDS_SCRATCH == 0 && code != SCRATCH_DONE;
     is_error.then(|| status_of(code))
 }
 
@@ -128,6 +133,13 @@ pub(super) fn serve(runtime: &Arc<Runtime>, queue: &Arc<Queue>, code: i64) -> bo
         status_of(code)
     };
     device.fail(queue.descriptor.handle(), status);
+    let alive = device.alive.lock();
+    // Unless the callback destroyed the queue: its signal may be another's now.
+    if *alive {
+        device.inactive.value.store(TOLD, Ordering::Release);
+        crate::signal::wait::changed(device.inactive);
+    }
+    drop(alive);
     false
 }
 
@@ -181,7 +193,7 @@ mod tests {
     #[test]
     fn the_last_word_of_a_queue_is_an_error_or_nothing() {
         assert_eq!(last_word(0x40), Some(0x1001));
-        for code in [0, GONE, NEEDS_SCRATCH, 0x1, SCRATCH_DONE] {
+        for code in [0, GONE, TOLD, NEEDS_SCRATCH, 0x1, SCRATCH_DONE] {
             assert_eq!(last_word(code), None, "{code:#x}");
         }
     }

@@ -159,6 +159,13 @@ fn clear_ring(address: usize, packets: u32) {
     }
 }
 
+/// The kinds of packets that queues of an agent take: see [`Descriptor::features`]. An agent without any has no queues.
+#[must_use]
+pub fn features(caps: api::AgentCaps) -> u32 {
+    u32::from(caps.contains(api::AgentCaps::KERNEL_DISPATCH))
+        | u32::from(caps.contains(api::AgentCaps::AGENT_DISPATCH)) << 1
+}
+
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 fn fill_common(
@@ -246,7 +253,8 @@ impl Queue {
             AgentKind::Gpu(device) | AgentKind::Aie(device) | AgentKind::Accelerator(device) => device,
         };
         let description = &device.description;
-        if description.max_queues == 0 || !description.caps.contains(api::AgentCaps::KERNEL_DISPATCH) {
+        let features = features(description.caps);
+        if description.max_queues == 0 || features == 0 {
             return Err(Error::InvalidQueueCreation("the agent has no queues"));
         }
         let cooperative = options.queue_type == QueueType::Cooperative;
@@ -294,7 +302,7 @@ impl Queue {
         fill_common(
             descriptor,
             options.queue_type,
-            1,
+            features,
             packets,
             ring.address as u64,
             doorbell.handle(),

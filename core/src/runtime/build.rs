@@ -145,6 +145,7 @@ fn assemble(
         scratch_limits: Mutex::new(HashMap::new()),
         host_options,
         host_slabs: crate::memory::host_slabs::HostSlabs::default(),
+        own_buffers: crate::memory::own_buffers::OwnBuffers::default(),
         code: crate::code::Code::default(),
         groups: crate::handle::Table::new(crate::handle::Kind::SignalGroup),
         exchange: crate::ipc::Exchange::default(),
@@ -393,7 +394,11 @@ impl Machine {
                 bytes: memory.bytes,
                 max_allocation: memory.bytes / memory.granule.max(1) * memory.granule.max(1),
                 granule: memory.granule.max(1),
-                recommended_granule: memory.recommended_granule.max(memory.granule),
+                // In a heap of a device one multiple is as good as another, and its driver may say so.
+                recommended_granule: match memory.recommended_granule {
+                    0 if memory.kind == api::BankKind::DEVICE_HEAP => 0,
+                    best => best.max(memory.granule),
+                },
                 place: Place::Bank {
                     driver,
                     node: description.node,

@@ -123,6 +123,8 @@ pub struct Runtime {
     pub host_options: HostOptions,
     /// Small host allocations.
     pub host_slabs: crate::memory::host_slabs::HostSlabs,
+    /// Buffers of the program that it registered.
+    pub own_buffers: crate::memory::own_buffers::OwnBuffers,
     /// Executables and the like.
     pub code: crate::code::Code,
     /// Signal groups.

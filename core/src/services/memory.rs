@@ -39,7 +39,7 @@ impl api::MemoryServices for Memory {
             recommended_granule: region.recommended_granule,
             segment: region.segment as u32,
             global_flags: region.flags.bits(),
-            location: u32::from(!region.is_host()),
+            location: u32::from(!runtime.is_memory_of_host(region)),
             allocation_allowed: region.can_allocate(),
             accessible_by_all: region.is_host(),
         })

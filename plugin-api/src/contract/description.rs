@@ -80,6 +80,8 @@ flag_word! {
         /// Gives scratch up while a queue runs: once [`Driver::update_queue`](crate::Driver::update_queue) has stopped a
         /// queue, `scratch_last_used_index` of `amd_queue_v2_t` names the last dispatch that uses what there was.
         const SCRATCH_RECLAIM = 1 << 15;
+        /// The host reaches memory that has moved to the device, coherently and without moving it back.
+        const COHERENT_HOST_ACCESS = 1 << 16;
     }
 }
 

@@ -4,7 +4,8 @@
 //! a doorbell that the host writes. Or the plugin consumes the packets in software: the driver hands back a
 //! function that is called with the value written to the doorbell. Both follow the AQL rules of the HSA
 //! specification (2.8): packets in the ring, a write and a read index in the descriptor (`amd_queue_t`), errors through the
-//! descriptor's inactive signal.
+//! descriptor's inactive signal. The runtime stores -1 to that signal once it has told the program of an error, unless the
+//! queue is destroyed before.
 
 use super::description::flag_word;
 use abi_stable::std_types::{RSlice, RString};
@@ -95,7 +96,8 @@ pub struct Doorbell {
     /// [`DoorbellKind::ADDRESS`]: where to store.
     pub address: u64,
     /// [`DoorbellKind::NOTIFIER`]: called with `context` and the value stored, from any thread, at once. It
-    /// must return soon, must not panic and must not wait.
+    /// must not panic, and must return soon: it waits for nothing that the program may have to do first. Packets whose
+    /// programs expect to be served by the store itself (those of AI engines) may be served before it returns.
     pub notify: extern "C" fn(u64, u64),
     /// First argument of `notify`.
     pub context: u64,

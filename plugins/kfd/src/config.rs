@@ -1,9 +1,10 @@
 //! The driver's part of the configuration.
 //!
 //! `[backend.kfd]`: `override_gfx_version = "major.minor.step"`, the same for one of the kernel's nodes as
-//! `override_gfx_version_N` (which wins there), `xnack = true|false` and `disable_cache = true|false`. The same
-//! settings under AMD's names (`HSA_OVERRIDE_GFX_VERSION`, `HSA_OVERRIDE_GFX_VERSION_N`, `HSA_XNACK`, `HSA_DISABLE_CACHE`) come
-//! in the table `environment` and win over both. An empty value is unset.
+//! `override_gfx_version_N` (which wins there), `xnack = true|false`, `disable_cache = true|false` and
+//! `fine_grain_pcie = true|false`. The same
+//! settings under AMD's names (`HSA_OVERRIDE_GFX_VERSION`, `HSA_OVERRIDE_GFX_VERSION_N`, `HSA_XNACK`, `HSA_DISABLE_CACHE`,
+//! `HSA_FORCE_FINE_GRAIN_PCIE`) come in the table `environment` and win over both. An empty value is unset.
 
 use crate::chip::Target;
 use std::collections::BTreeMap;
@@ -20,6 +21,8 @@ pub struct Config {
     pub xnack: Option<bool>,
     /// Devices cache nothing.
     pub disable_cache: bool,
+    /// Local memory is fine-grained, too, where devices are linked by the bus alone.
+    pub fine_grain_pcie: bool,
 }
 
 const TARGET: &str = "override_gfx_version";
@@ -39,11 +42,13 @@ impl Config {
                 ("environment", Value::Table(_)) => {}
                 ("xnack", Value::Boolean(on)) => config.xnack = Some(*on),
                 ("disable_cache", Value::Boolean(on)) => config.disable_cache = *on,
+                ("fine_grain_pcie", Value::Boolean(on)) => config.fine_grain_pcie = *on,
                 (name, Value::String(version)) if name.starts_with(TARGET) => {
                     config.set_target(&name[TARGET.len()..], name, version, &mut complaints);
                 }
                 (name, value) => complaints.push(format!(
-                    "{name} = {value} means nothing; the settings are {TARGET}, {TARGET}_N, xnack, disable_cache"
+                    "{name} = {value} means nothing; the settings are {TARGET}, {TARGET}_N, xnack, disable_cache, \
+                     fine_grain_pcie"
                 )),
             }
         }
@@ -56,6 +61,8 @@ impl Config {
                     config.xnack = Some(value != "0");
                 } else if name == "HSA_DISABLE_CACHE" && !value.is_empty() {
                     config.disable_cache = value != "0";
+                } else if name == "HSA_FORCE_FINE_GRAIN_PCIE" && !value.is_empty() {
+                    config.fine_grain_pcie = value != "0";
                 }
             }
         }

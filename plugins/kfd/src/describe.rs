@@ -4,6 +4,7 @@ use crate::discover::capability;
 use crate::machine::{has, has_svm, Gpu, MINOR_DMABUF};
 use crate::placed::MINOR_PLACED;
 use crate::topology::{cache_kind, Bank, Cache, Heap, Node, Topology};
+use crate::uapi::drm::IDS_FUSION;
 use hansa_plugin_api as api;
 use hansa_plugin_api::sys::System;
 use hansa_plugin_api::{AgentCaps, Attribute, BankFlags, CacheFlags, RString, RVec};
@@ -12,6 +13,8 @@ use std::path::Path;
 
 /// Names of products by PCI device and revision, from libdrm.
 const PRODUCTS: &str = "/usr/share/libdrm/amdgpu.ids";
+/// Names of processors, which say what graphics they have.
+const PROCESSORS: &str = "/proc/cpuinfo";
 /// Fewest and most packets of a queue.
 const QUEUE_PACKETS: (u32, u32) = (64, 131_072);
 /// Queues of a process on one device (the doorbells of one page).
@@ -32,6 +35,15 @@ pub struct Told {
     pub exceptions: bool,
     /// Minor number of the interface.
     pub minor: u32,
+    /// The configuration wants fine-grained memory without links.
+    pub fine_grain_pcie: bool,
+}
+
+/// What files of the host tell.
+struct Host {
+    products: Vec<u8>,
+    processors: Vec<u8>,
+    page: u64,
 }
 
 /// Describes the open GPUs of a machine.
@@ -43,8 +55,12 @@ pub fn system(
     told: Told,
 ) -> api::SystemDescription {
     let minor = told.minor;
-    let products = system.read_file(Path::new(PRODUCTS)).unwrap_or_default();
-    let page = system.page_size() as u64;
+    let text = |path| system.read_file(Path::new(path)).unwrap_or_default();
+    let host = Host {
+        products: text(PRODUCTS),
+        processors: text(PROCESSORS),
+        page: system.page_size() as u64,
+    };
     let mut groups = api::DriverGroups::MEMORY
         | api::DriverGroups::QUEUES
         | api::DriverGroups::EVENTS
@@ -77,22 +93,13 @@ pub fn system(
             continue;
         };
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        description
-            .nodes
-            .push(gpu_node(index, gpu, node, &products, told, page));
+        description.nodes.push(gpu_node(index, gpu, node, &host, told));
     }
     description.links = crate::links::links(system, topology, gpus).into();
     description
 }
 
-fn gpu_node(
-    index: u32,
-    gpu: &Gpu,
-    node: &Node,
-    products: &[u8],
-    told: Told,
-    page: u64,
-) -> api::NodeDescription {
+fn gpu_node(index: u32, gpu: &Gpu, node: &Node, host: &Host, told: Told) -> api::NodeDescription {
     let p = &node.properties;
     let candidate = &gpu.candidate;
     let chip = candidate.own_target.chip();
@@ -102,14 +109,21 @@ fn gpu_node(
     let sram_ecc = has(node, capability::SRAM_ECC);
     let replays = told.xnack && candidate.target.chip().is_some_and(|chip| chip.xnack);
     let name = candidate.target.to_string();
+    let integrated = node.is_host() || gpu.info.is_some_and(|info| info.ids_flags & IDS_FUSION != 0);
     let product = match gpu.info {
-        Some(info) => product_name(products, info.device_id, info.pci_rev)
+        Some(info) => product_name(&host.products, info.device_id, info.pci_rev)
+            .or_else(|| {
+                integrated
+                    .then(|| graphics_of_processor(&host.processors))
+                    .flatten()
+            })
             // What libdrm says of a device that its list does not have.
             .unwrap_or_else(|| "AMD Radeon Graphics".to_owned()),
         None if node.name.is_empty() => name.clone(),
         None => node.name.clone(),
     };
-    let banks = banks(node, page);
+    let linked = p.get64("hive_id") != 0 || told.fine_grain_pcie;
+    let banks = banks(node, host.page, linked);
     let visible = banks
         .iter()
         .any(|bank| bank.flags.contains(BankFlags::HOST_VISIBLE));
@@ -121,11 +135,15 @@ fn gpu_node(
     caps.set(AgentCaps::PAGEABLE_ACCESS, replays);
     caps.set(AgentCaps::SRAM_ECC, sram_ecc);
     caps.set(AgentCaps::IMAGES, chip.is_some_and(|chip| chip.images));
-    caps.set(AgentCaps::INTEGRATED, node.is_host());
+    caps.set(AgentCaps::INTEGRATED, integrated);
     caps.set(AgentCaps::FULL_PROFILE, node.is_host());
     caps.set(AgentCaps::SVM, has_svm(node, told.minor));
     caps.set(AgentCaps::DEBUG, told.exceptions);
-    caps.set(AgentCaps::FINE_GRAIN_LOCAL, p.get64("hive_id") != 0);
+    caps.set(
+        AgentCaps::COHERENT_HOST_ACCESS,
+        has(node, capability::COHERENT_HOST_ACCESS),
+    );
+    caps.set(AgentCaps::FINE_GRAIN_LOCAL, linked);
 
     let mut attributes = vec![
         (Attribute::XCC_COUNT, u64::from(shape.dies)),
@@ -208,8 +226,7 @@ fn watch_points(capabilities: u32) -> u64 {
 }
 
 /// Local memory: coarse-grained, and once more fine-grained where linked devices share it coherently.
-fn banks(node: &Node, page: u64) -> RVec<api::MemoryBank> {
-    let linked = node.properties.get64("hive_id") != 0;
+fn banks(node: &Node, page: u64, linked: bool) -> RVec<api::MemoryBank> {
     let mut banks = RVec::new();
     // The first kernels gave only the size of local memory, which later ones leave at 0.
     let unlisted = node.properties.get64("local_mem_size");
@@ -247,19 +264,16 @@ fn banks(node: &Node, page: u64) -> RVec<api::MemoryBank> {
     banks
 }
 
-/// One cache per level and kind, the first unit's; the kernel lists those of every unit.
+/// One cache per level and kind. The kernel lists those of every unit, kind after kind: of a level the vector caches first, then
+/// scalar ones, then those that several units share, which may be larger and are not what programs ask for.
 fn caches(node: &Node) -> RVec<api::CacheDescription> {
     let mut found: BTreeMap<(u32, bool), Cache> = BTreeMap::new();
     for cache in &node.caches {
-        if cache.kind & cache_kind::COMPUTE == 0 {
+        if cache.kind & cache_kind::COMPUTE == 0 || cache.kib == 0 {
             continue;
         }
         let instruction = cache.kind & cache_kind::INSTRUCTION != 0;
-        let first = found.entry((cache.level, instruction)).or_insert(*cache);
-        // Scalar caches of a level are smaller than the vector one and listed among them.
-        if cache.kib > first.kib {
-            *first = *cache;
-        }
+        found.entry((cache.level, instruction)).or_insert(*cache);
     }
     found
         .into_values()
@@ -292,9 +306,50 @@ fn product_name(table: &[u8], device: u32, revision: u32) -> Option<String> {
     })
 }
 
+/// The name of the graphics of a processor whose name tells them ("... with Radeon Graphics"), as libdrm makes it; the
+/// processor's own name where it does not.
+fn graphics_of_processor(text: &[u8]) -> Option<String> {
+    const MAKER: &str = "AMD";
+    let text = String::from_utf8_lossy(text);
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    let name = match line.find("Radeon") {
+        Some(at) => &line[at..],
+        None => line.split_once(':')?.1,
+    };
+    let name = name.trim();
+    match name {
+        "" => None,
+        _ if name.starts_with(MAKER) => Some(name.to_owned()),
+        _ => Some(format!("{MAKER} {name}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_processor_names_its_graphics() {
+        let rows = [
+            (
+                "model name\t: AMD Ryzen 7 5700G with Radeon Graphics\n",
+                Some("AMD Radeon Graphics"),
+            ),
+            (
+                "processor\t: 0\nmodel name\t: AMD RYZEN AI MAX+ 395 w/ Radeon 8060S\nmodel name\t: B\n",
+                Some("AMD Radeon 8060S"),
+            ),
+            (
+                "model name\t: AMD Instinct MI300A Accelerator\n",
+                Some("AMD Instinct MI300A Accelerator"),
+            ),
+            ("model name\t: \n", None),
+            ("cpu\t: POWER9\n", None),
+        ];
+        for (text, name) in rows {
+            assert_eq!(graphics_of_processor(text.as_bytes()).as_deref(), name, "{text}");
+        }
+    }
 
     #[test]
     fn a_product_is_found_by_device_and_revision() {

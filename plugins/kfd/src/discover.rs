@@ -166,6 +166,11 @@ fn candidate(node: &topology::Node, config: &Config, page: u64) -> std::result::
             "{own_target} has an address space of the kind before gfx8"
         ));
     }
+    if target.chip().is_none() {
+        return Err(format!(
+            "{target} is a processor that this driver does not know; HSA_OVERRIDE_GFX_VERSION can name one like it"
+        ));
+    }
     let numbers = Numbers::of(p, own_target);
     let shape = numbers.shape;
     let doorbell = numbers

@@ -190,6 +190,7 @@ impl Machine {
             xnack,
             exceptions,
             minor,
+            fine_grain_pcie: config.fine_grain_pcie,
         };
         let description = describe::system(system.as_ref(), &topology, &gpus, hidden, told);
         let mut machine = Self {

@@ -44,7 +44,8 @@ fn node(config: &Config, index: u32) -> NodeDescription {
         | AgentCaps::IMAGES
         | AgentCaps::SVM
         | AgentCaps::SOFTWARE
-        | AgentCaps::SCRATCH_RECLAIM;
+        | AgentCaps::SCRATCH_RECLAIM
+        | AgentCaps::COHERENT_HOST_ACCESS;
     caps.set(AgentCaps::PAGEABLE_ACCESS, config.hmm);
     caps.set(AgentCaps::SRAM_ECC, chip.sram_ecc);
     NodeDescription {

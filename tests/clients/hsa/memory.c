@@ -286,8 +286,6 @@ static void locked_memory(void)
     CHECK_STATUS(hsa_amd_memory_lock(NULL, 4, &gpu->handle, 1, (void **)&seen), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_memory_lock(odd, 4, &gpu->handle, 1, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(hsa_amd_memory_lock(odd, SIZE_MAX, &gpu->handle, 1, (void **)&seen), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
-    CHECK_OK(hsa_memory_register(memory, WORDS * 4));
-    CHECK_OK(hsa_memory_deregister(memory, WORDS * 4));
     free(memory);
 }
 
@@ -446,6 +444,42 @@ static void pointer_infos(void)
     free(host);
 }
 
+/* ---- registered host memory ---- */
+
+/* Kernels use buffers of the program that it registered, where they lie, as often as they are still registered. */
+static void registered_memory(void)
+{
+    static uint32_t variable[WORDS];
+    uint32_t *heap = malloc(WORDS * 4 + 64), on_stack[256];
+    NEED(heap != NULL);
+    struct { uint32_t *at, words; } buffers[] = { { heap + 1, WORDS }, { variable, WORDS }, { on_stack, 256 } };
+    for (unsigned i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+        uint32_t *at = buffers[i].at, words = buffers[i].words;
+        CHECK_OK(hsa_memory_register(at, words * 4));
+        CHECK_OK(hsa_memory_register(at, words * 4));
+        CHECK_OK(hsa_memory_register(at, 4));
+        CHECK_OK(hsa_memory_deregister(at, 4));
+        CHECK_OK(hsa_memory_deregister(at, words * 4));
+        CHECK_OK(hsa_memory_deregister(at, words * 2)); /* never registered: nothing happens */
+        fill_pattern(at, words);
+        run(&worker, at, words);
+        CHECK(wrong_words(at, words, 3, 1) == 0, "buffer %u: %u words are wrong", i, wrong_words(at, words, 3, 1));
+        CHECK_OK(hsa_memory_deregister(at, words * 4));
+    }
+    /* A registration is none of the things that runtimes know of addresses, and memory can be locked besides. */
+    CHECK_OK(hsa_memory_register(heap, WORDS * 4));
+    CHECK(info_of(heap).type == HSA_EXT_POINTER_TYPE_UNKNOWN, "type %u", info_of(heap).type);
+    uint32_t *seen = NULL;
+    CHECK_OK(hsa_amd_memory_lock(heap, WORDS * 4, &gpu->handle, 1, (void **)&seen));
+    fill_pattern(heap, WORDS);
+    run(&worker, seen, WORDS / 2);
+    CHECK_OK(hsa_amd_memory_unlock(heap));
+    run(&worker, heap + WORDS / 2, WORDS / 2);
+    CHECK(wrong_words(heap, WORDS, 3, 1) == 0, "%u words are wrong", wrong_words(heap, WORDS, 3, 1));
+    CHECK_OK(hsa_memory_deregister(heap, WORDS * 4));
+    free(heap);
+}
+
 static void on_free(void *pointer, void *data) { *(void **)data = pointer; }
 
 static void deallocation_callbacks(void)
@@ -593,7 +627,8 @@ int main(int argc, char **argv)
 #define TEST(f) { #f, f }
         TEST(regions), TEST(kernels_use_every_pool), TEST(region_memory_in_a_kernel), TEST(host_uses_gpu_memory),
         TEST(copies_of_every_size), TEST(blocking_copies), TEST(copies_depend), TEST(copy_times), TEST(rectangles),
-        TEST(fills), TEST(locked_memory), TEST(locked_holes), TEST(pointer_infos), TEST(deallocation_callbacks), TEST(threads_allocate),
+        TEST(fills), TEST(locked_memory), TEST(locked_holes), TEST(pointer_infos), TEST(registered_memory),
+        TEST(deallocation_callbacks), TEST(threads_allocate),
 #undef TEST
     };
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 /// Letter of the group.
 const GROUP: u8 = b'd';
+/// Bytes of what there is to tell of a device.
+const DEVICE_BYTES: usize = 368;
 /// Queries of `AMDGPU_INFO`.
 mod query {
     pub(super) const ACCEL_WORKING: u32 = 0x00;
@@ -102,14 +104,16 @@ fn info(kernel: &Kernel, gpu: usize, at: u64) -> Answer {
                 described.device_id,
                 0,
                 0,
-                0xc1,
+                described.revision,
                 family(described.version),
                 4,
                 1,
                 frequency,
             ];
             let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-            bytes.resize(368, 0);
+            bytes.resize(DEVICE_BYTES, 0);
+            let at = std::mem::offset_of!(drm::DeviceInfo, ids_flags);
+            bytes[at..at + 8].copy_from_slice(&described.ids_flags.to_ne_bytes());
             bytes
         }
         other => {

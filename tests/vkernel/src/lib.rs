@@ -16,7 +16,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`machine`], [`tree`] | the described machine, and its files |
+//! | [`machine`], [`beside`], [`tree`] | the described machine, what a copy may say beside the kernel's files, and its files |
 //! | [`kernel`], [`process`] | open files, and what the kernel keeps for a process |
 //! | [`kfd`], [`drm`] | requests |
 //! | [`buffers`], [`exported`], [`events`], [`queues`], [`ranges`] | what they are about |
@@ -26,6 +26,7 @@
 //! | [`user`], [`sync`] | guarded access to the process's memory, and locks |
 
 pub mod alias;
+pub mod beside;
 pub mod buffers;
 pub mod debug;
 pub mod device;

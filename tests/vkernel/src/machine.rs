@@ -1,5 +1,6 @@
 //! The described machine: processors, GPUs, and the files that tell of them.
 
+use crate::beside::{self, Beside, ADDRESS_BITS};
 use crate::tree::Tree;
 use hansa_kfd::discover::capability;
 use hansa_kfd::topology::{Properties, ROOT};
@@ -21,6 +22,12 @@ pub struct Gpu {
     pub vram: u64,
     /// PCI device number.
     pub device_id: u32,
+    /// PCI revision.
+    pub revision: u32,
+    /// What kind of device the graphics driver says it is.
+    pub ids_flags: u64,
+    /// Bytes of its address space.
+    pub address_bytes: u64,
     /// `gfx_target_version`.
     pub version: u32,
     /// Global wave sync resources.
@@ -95,6 +102,10 @@ pub struct GpuSpec {
     pub engines: (u32, u32),
     /// Group of linked devices.
     pub hive: u64,
+    /// Part of a processor, whose memory it uses.
+    pub integrated: bool,
+    /// Width of its address space; 0 for that of its generation.
+    pub address_bits: u32,
 }
 
 impl Default for GpuSpec {
@@ -115,6 +126,8 @@ impl Default for GpuSpec {
             capability: 0x2280,
             engines: (2, 0),
             hive: 0,
+            integrated: false,
+            address_bits: 0,
         }
     }
 }
@@ -328,6 +341,14 @@ impl Machine {
             tree.put(node.join("gpu_id"), format!("{}\n", 51_555 + index * 7));
             tree.put(node.join("name"), "virtual\n");
             tree.put(node.join("properties"), spec.properties(index, 128 + index));
+            let address_bits = u64::from(spec.address_bits);
+            tree.put(
+                node.join(beside::DEVICE),
+                lines(&[
+                    ("ids_flags", spec.integrated.into()),
+                    ("address_bits", address_bits),
+                ]),
+            );
             let heap = if spec.visible { 1 } else { 2 };
             tree.put(
                 node.join("mem_banks/0/properties"),
@@ -376,6 +397,7 @@ impl Machine {
     /// A machine of a tree that has a topology; the files around it are added.
     #[must_use]
     pub fn of_tree(mut tree: Tree) -> Self {
+        beside::spread(&mut tree);
         let nodes = Path::new(ROOT).join("nodes");
         let mut numbers: Vec<u32> = tree
             .list(&nodes)
@@ -388,6 +410,7 @@ impl Machine {
         let mut hosts = 0;
         for node in numbers {
             let at = nodes.join(node.to_string());
+            let beside = beside::of_node(&mut tree, &at);
             let text = |file: &str| tree.file(&at.join(file)).map(<[u8]>::to_vec).unwrap_or_default();
             let p = Properties::parse(&text("properties"));
             let gpu_id: u32 = String::from_utf8_lossy(&text("gpu_id"))
@@ -403,10 +426,14 @@ impl Machine {
                 gpu_id,
                 &p,
                 &Properties::parse(&text("mem_banks/0/properties")),
+                beside,
             ));
         }
-        for node in 0..hosts.max(1) {
-            tree.put_directory(Path::new(&format!("/sys/devices/system/node/node{node}")));
+        let numa = Path::new("/sys/devices/system/node");
+        if tree.list(numa).is_none() {
+            for node in 0..hosts.max(1) {
+                tree.put_directory(&numa.join(format!("node{node}")));
+            }
         }
         tree.put("/proc/modules", "amdgpu 9000000 0 - Live 0x0000000000000000\n");
         let module = PathBuf::from("/sys/module/amdgpu");
@@ -426,7 +453,7 @@ impl Machine {
     }
 }
 
-fn gpu(node: u32, gpu_id: u32, p: &Properties, bank: &Properties) -> Gpu {
+fn gpu(node: u32, gpu_id: u32, p: &Properties, bank: &Properties, beside: Beside) -> Gpu {
     use hansa_kfd::chip;
     let target = chip::Target::of_version(p.get("gfx_target_version"))
         .or_else(|| chip::by_device_id(p.get("device_id")));
@@ -434,6 +461,8 @@ fn gpu(node: u32, gpu_id: u32, p: &Properties, bank: &Properties) -> Gpu {
         let numbers = hansa_kfd::topology::Numbers::of(p, target);
         chip::save_area(target, numbers.shape, 4096)
     });
+    let is_old = target.is_some_and(|target| target.major < 9);
+    let usual = if is_old { ADDRESS_BITS.0 } else { ADDRESS_BITS.1 };
     Gpu {
         node,
         gpu_id,
@@ -444,7 +473,10 @@ fn gpu(node: u32, gpu_id: u32, p: &Properties, bank: &Properties) -> Gpu {
         gws: p.get("num_gws"),
         engines: p.get("num_sdma_engines") + p.get("num_sdma_xgmi_engines"),
         lds_kib: p.get("lds_size_in_kb"),
-        is_old: target.is_some_and(|target| target.major < 9),
+        is_old,
+        revision: beside.revision,
+        ids_flags: beside.ids_flags,
+        address_bytes: 1 << beside.address_bits.unwrap_or(usual),
         save_area: area,
     }
 }

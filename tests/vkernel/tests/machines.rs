@@ -4,9 +4,11 @@
 
 mod support;
 
+use hansa_kfd::config::Config;
 use hansa_kfd::topology::ROOT;
 use hansa_plugin_api::{
-    Attribute, BankKind, Driver, LinkDescription, LinkKind, NodeRef, QueueKind, SystemDescription,
+    AgentCaps, Attribute, BankFlags, BankKind, Driver, LinkDescription, LinkKind, NodeRef, QueueKind,
+    SystemDescription,
 };
 use hansa_vkernel::{GpuSpec, Machine, Options};
 use std::path::{Path, PathBuf};
@@ -373,6 +375,61 @@ fn render_nodes_have_large_numbers_on_new_kernels() {
     );
     let (d, _rig) = opened(Machine::of_tree(machine.tree));
     assert_eq!(d.nodes.len(), 1);
+}
+
+/// A processor of tomorrow is left out with a reason that says what helps; under the name of a known one it computes.
+#[test]
+fn a_processor_that_nobody_knows_needs_another_name() {
+    let specs = [GpuSpec::default(), GpuSpec::of_version(130_000)];
+    let (d, _rig) = opened(Machine::with_gpus(&specs));
+    assert_eq!(d.nodes.len(), 1);
+    let reason = d.hidden[0].as_str();
+    assert!(
+        reason.contains("Node 2")
+            && reason.contains("gfx1300")
+            && reason.contains("HSA_OVERRIDE_GFX_VERSION"),
+        "{reason}"
+    );
+    let (config, _) = Config::parse("override_gfx_version_2 = \"12.0.1\"\n");
+    let rig = Rig::configured(Machine::with_gpus(&specs), Options::default(), config);
+    rig.driver.open().unwrap();
+    assert_eq!(rig.driver.describe().unwrap().nodes[1].name, "gfx1201");
+}
+
+/// The kernel lists such GPUs as if they were cards; only the graphics driver tells.
+#[test]
+fn a_gpu_of_a_processor_is_known_by_the_graphics_driver() {
+    let apu = GpuSpec {
+        integrated: true,
+        ..GpuSpec::of_version(110_501)
+    };
+    let (d, _rig) = opened(Machine::with_gpus(&[apu, GpuSpec::default()]));
+    let is = |node: usize, caps| d.nodes[node].caps.contains(caps);
+    assert!(is(0, AgentCaps::INTEGRATED) && !is(1, AgentCaps::INTEGRATED));
+    assert!(!is(0, AgentCaps::FULL_PROFILE));
+}
+
+#[test]
+fn fine_grained_memory_without_links_is_for_those_who_ask() {
+    let of = |text: &str| {
+        let rig = Rig::configured(
+            Machine::with_gpus(&[GpuSpec::default()]),
+            Options::default(),
+            Config::parse(text).0,
+        );
+        rig.driver.open().unwrap();
+        let banks = rig.driver.describe().unwrap().nodes[0].banks.clone();
+        banks
+            .iter()
+            .map(|bank| bank.flags.contains(BankFlags::FINE_GRAIN))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of(""), [false]);
+    assert_eq!(
+        of("[environment]\nHSA_FORCE_FINE_GRAIN_PCIE = \"1\"\n"),
+        [false, true]
+    );
+    assert_eq!(of("[environment]\nHSA_FORCE_FINE_GRAIN_PCIE = \"0\"\n"), [false]);
 }
 
 /// Each key of a GPU's files, missing or with each value that no kernel should give: the driver opens, what it tells is

@@ -193,7 +193,7 @@ impl Runtime {
         let from = &self.regions[region];
         let computes_there = |caps: api::AgentCaps| {
             caps.contains(api::AgentCaps::SHARED_ADDRESSES)
-                && caps.intersects(api::AgentCaps::SOFTWARE | api::AgentCaps::INTEGRATED)
+                && caps.intersects(api::AgentCaps::SOFTWARE | api::AgentCaps::FULL_PROFILE)
         };
         let device = self.agents[from.agent].device();
         match from.place {

@@ -5,7 +5,7 @@
 
 use super::Target;
 
-const RUNS: [(u32, u32, Target); 40] = [
+const RUNS: [(u32, u32, Target); 43] = [
     (0x9870, 0x9877, Target::new(8, 0, 1)),
     (0x6920, 0x693f, Target::new(8, 0, 2)),
     (0x7300, 0x730f, Target::new(8, 0, 3)),
@@ -24,6 +24,7 @@ const RUNS: [(u32, u32, Target); 40] = [
     (0x7408, 0x7410, Target::new(9, 0, 10)),
     (0x1636, 0x1638, Target::new(9, 0, 12)),
     (0x164c, 0x164c, Target::new(9, 0, 12)),
+    (0x15e7, 0x15e7, Target::new(9, 0, 12)),
     (0x74a0, 0x74bd, Target::new(9, 4, 2)),
     (0x7310, 0x731f, Target::new(10, 1, 0)),
     (0x7360, 0x7362, Target::new(10, 1, 1)),
@@ -45,6 +46,8 @@ const RUNS: [(u32, u32, Target); 40] = [
     (0x15bf, 0x15c8, Target::new(11, 0, 3)),
     (0x150e, 0x150e, Target::new(11, 5, 0)),
     (0x1586, 0x1586, Target::new(11, 5, 1)),
+    (0x1114, 0x1114, Target::new(11, 5, 2)),
+    (0x7590, 0x759f, Target::new(12, 0, 0)),
     (0x7550, 0x755f, Target::new(12, 0, 1)),
 ];
 

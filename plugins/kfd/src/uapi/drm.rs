@@ -52,8 +52,16 @@ pub struct DeviceInfo {
     pub num_shader_arrays_per_engine: u32,
     /// Kilohertz of the device's clock.
     pub gpu_counter_freq: u32,
+    /// Highest clocks, active compute units and their maps, render backends, contexts, generation of the bus.
+    pub not_asked: [u32; 26],
+    /// What kind of device it is, [`IDS_FUSION`] and others.
+    pub ids_flags: u64,
 }
 const _: () = assert!(std::mem::offset_of!(DeviceInfo, gpu_counter_freq) == 28);
+const _: () = assert!(std::mem::offset_of!(DeviceInfo, ids_flags) == 136);
+
+/// A bit of [`DeviceInfo::ids_flags`]: part of a processor, whose memory it uses.
+pub const IDS_FUSION: u64 = 1;
 
 /// Part of a mapping's flags: devices read.
 pub const VA_READABLE: u32 = 1 << 1;

@@ -1,5 +1,6 @@
 //! The kernel of this process, and where its machine's files are.
 
+use hansa_vkernel::beside::HOST_FILES;
 use hansa_vkernel::device::{Executor, SimExecutor};
 use hansa_vkernel::{Encoding, GpuSpec, Kernel, Machine, Options};
 use std::ffi::{CStr, CString};
@@ -172,6 +173,14 @@ fn write(machine: &Machine) -> Result<PathBuf, String> {
     Ok(directory)
 }
 
+/// Whether the machine is a copy that has files of the host at a path. Programs that have nothing to do with GPUs read such
+/// files, too, and need no kernel for it.
+fn has_host_file(path: &str) -> bool {
+    variable("VKERNEL_MACHINE")
+        .filter(|machine| machine.starts_with('/'))
+        .is_some_and(|machine| Path::new(&machine).join(format!("host{path}")).exists())
+}
+
 /// Whether a path is a device node of the virtual kernel.
 pub(crate) fn is_device(path: &CStr) -> bool {
     let bytes = path.to_bytes();
@@ -195,7 +204,12 @@ fn real(path: &str) -> String {
 /// Where a path leads; `None` for one that does not concern the virtual kernel.
 pub(crate) fn redirect(path: &CStr) -> Option<CString> {
     let bytes = path.to_bytes();
-    if !REDIRECTED.iter().any(|start| bytes.starts_with(start.as_bytes())) {
+    let begins = |start: &str| bytes.starts_with(start.as_bytes());
+    let of_host = HOST_FILES.iter().copied().find(|start| begins(start));
+    if of_host.map_or_else(
+        || !REDIRECTED.into_iter().any(begins),
+        |start| !has_host_file(start),
+    ) {
         return None;
     }
     let state = state()?;
