@@ -80,7 +80,7 @@ fn main() {
     };
     let wanted_level = std::env::args().nth(2);
     let n = 512u32;
-    let ramp: Vec<f32> = (0..1 << 20).map(|i| (i % 97) as f32 * 0.25).collect();
+    let ramp: Vec<f32> = (0..1 << 22).map(|i| (i % 97) as f32 * 0.25).collect();
     for level in Level::available() {
         if wanted_level
             .as_ref()
@@ -89,7 +89,7 @@ fn main() {
             continue;
         }
         let program = Program::load_at(&object, build.target, level);
-        let (a, b, c) = (Memory::of(&ramp), Memory::of(&ramp), Memory::new(4 << 20));
+        let (a, b, c) = (Memory::of(&ramp), Memory::of(&ramp), Memory::new(4 << 22));
         if wanted("matmul") {
             let launch = Launch::new(&program, "multiply", 1, 1)
                 .buffer(&a)
@@ -126,7 +126,7 @@ fn main() {
             measure(
                 "vadd",
                 level,
-                &Launch::new(&program, "add", 1 << 20, 256)
+                &Launch::new(&program, "add", 1 << 22, 256)
                     .buffer(&a)
                     .buffer(&b)
                     .buffer(&c),
@@ -136,7 +136,7 @@ fn main() {
             measure(
                 "reduce",
                 level,
-                &Launch::new(&program, "reduce", 1 << 20, 256)
+                &Launch::new(&program, "reduce", 1 << 22, 256)
                     .buffer(&a)
                     .buffer(&c),
             );

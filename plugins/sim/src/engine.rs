@@ -161,18 +161,14 @@ impl Launch {
         self.site.private.as_ref().is_some_and(|room| room.scratch().once)
     }
 
-    /// Begins a work-group.
-    pub(crate) fn start(&self, queue: &Queue, group: u64, arena: &mut Arena) -> Outcome {
-        let slot = match &self.site.private {
-            None => 0,
-            Some(room) => match room.take(self.waves()) {
-                Some(slot) => slot,
-                None => return Outcome::NoRoom,
-            },
-        };
-        let dispatch = self.dispatch(queue);
-        let result = exec::run_group(&dispatch, self.id(group), arena, slot);
-        self.outcome(queue, result, slot)
+    /// What its work-groups begin with.
+    pub(crate) fn on<'a>(&'a self, queue: &'a Queue) -> Started<'a> {
+        Started {
+            launch: self,
+            queue,
+            dispatch: self.dispatch(queue),
+            shape: self.shape().map(u64::from),
+        }
     }
 
     /// Goes on with a work-group.
@@ -244,12 +240,6 @@ impl Launch {
         std::array::from_fn(|i| self.grid[i].div_ceil(u32::from(self.workgroup[i]).max(1)))
     }
 
-    /// Number of a work-group in each dimension; the first runs fastest.
-    fn id(&self, group: u64) -> [u32; 3] {
-        let [x, y, _] = self.shape().map(u64::from);
-        [group % x, group / x % y, group / x / y].map(|id| u32::try_from(id).unwrap_or(u32::MAX))
-    }
-
     #[cold]
     fn failure(&self, queue: &Queue, fault: &Fault) -> Failure {
         let object = self.kernel.kernel_object;
@@ -292,6 +282,41 @@ impl Launch {
             Fault::Trap { .. } | Fault::Stopped => inactive::EXCEPTION,
         };
         Failure::Error { code, message }
+    }
+}
+
+/// A kernel on its queue.
+#[derive(Debug)]
+pub(crate) struct Started<'a> {
+    launch: &'a Launch,
+    queue: &'a Queue,
+    dispatch: Dispatch<'a>,
+    shape: [u64; 3],
+}
+
+impl Started<'_> {
+    /// Begins a work-group.
+    pub(crate) fn group(&self, group: u64, arena: &mut Arena) -> Outcome {
+        let slot = match &self.launch.site.private {
+            None => 0,
+            Some(room) => match room.take(self.launch.waves()) {
+                Some(slot) => slot,
+                None => return Outcome::NoRoom,
+            },
+        };
+        let result = exec::run_group(&self.dispatch, self.id(group), arena, slot);
+        self.launch.outcome(self.queue, result, slot)
+    }
+
+    /// Number of a work-group in each dimension; the first runs fastest.
+    fn id(&self, group: u64) -> [u32; 3] {
+        let [x, y, _] = self.shape;
+        let id = if group < x {
+            [group, 0, 0]
+        } else {
+            [group % x, group / x % y, group / x / y]
+        };
+        id.map(|id| u32::try_from(id).unwrap_or(u32::MAX))
     }
 }
 

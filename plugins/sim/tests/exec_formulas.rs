@@ -97,6 +97,24 @@ const STEPS: &[&str] = &[
     "global_load_sbyte D, v0, s[22:23]\nglobal_store_short v0, A, s[22:23] offset:3",
     "v_and_b32 v20, 0x7fc, A\nv_mov_b32 v22, s23\nv_add_co_u32 v21, vcc, s22, v20\nv_addc_co_u32 v22, vcc, 0, v22, vcc\n\
      global_load_dword D, v[21:22], off offset:8\nflat_store_dword v[21:22], B",
+    "s_mov_b32 s27, S",
+    "s_add_u32 s26, S, T\ns_addc_u32 s27, S, T",
+    "s_add_i32 s28, S, T",
+    "s_mul_i32 s29, S, T",
+    "s_and_b32 s28, S, T",
+    "s_lshl_b32 s29, T, N",
+    "s_lshr_b32 s28, T, N",
+    "s_cmp_eq_u32 S, T\ns_cbranch_scc1 1\nv_add_u32 D, A, B",
+    "s_cmp_lg_u32 S, T\ns_cbranch_scc0 1\nv_add_u32 D, A, B",
+    "s_cmp_lt_u32 S, T\ns_cbranch_scc1 1\nv_add_u32 D, A, B",
+    "s_cmp_gt_u32 S, T\ns_cbranch_scc0 1\nv_add_u32 D, A, B",
+    "s_cmp_lt_i32 S, T\ns_cbranch_scc1 1\nv_add_u32 D, A, B",
+    "s_cmp_gt_i32 S, T\ns_cbranch_scc0 1\nv_add_u32 D, A, B",
+    "s_branch 1\nv_add_u32 D, A, B",
+    "s_cbranch_execz 1\nv_add_u32 D, A, B",
+    "s_load_dword s27, s[22:23], 0x44\ns_waitcnt lgkmcnt(0)",
+    "s_load_dwordx2 s[28:29], s[22:23], 0x4c\ns_waitcnt lgkmcnt(0)",
+    "s_load_dwordx4 s[24:27], s[22:23], 0x54\ns_waitcnt lgkmcnt(0)",
     "v_mov_b32 v20, 0\nv_ashrrev_i64 v[22:23], 30, v[20:21]\nv_and_b32 v21, 0xff, A",
 ];
 
@@ -134,7 +152,7 @@ fn program(random: &mut Random) -> String {
             );
         }
     }
-    for _ in 0..30 {
+    for _ in 0..40 {
         let step = random.of(STEPS);
         let (d, p, q) = (
             3 + random.below(12),

@@ -15,11 +15,12 @@ use super::affine;
 use super::control;
 use super::fuse::{self, Part};
 use super::guard;
+use super::hot::{self, Kind};
 use super::level::Level;
 use super::lower::{blank, lower, Lowered, Place};
 use super::memory::AddressSpace;
 use super::op::{Handler, Op};
-use crate::isa::{decode, Target};
+use crate::isa::{decode, Inst, Target};
 
 /// Bytes of code in a chunk.
 pub(crate) const CHUNK_BYTES: u64 = 2048;
@@ -41,6 +42,8 @@ pub(crate) struct Chunk {
     pub(crate) fast: Box<[Op]>,
     /// Prepares for operations on lanes.
     pub(crate) settle: Handler,
+    /// Runs `fast`.
+    pub(crate) run: hot::Loop,
     /// Slot of the instruction that each of the last operations belongs to.
     owners: Vec<u16>,
     /// Mnemonics of instructions that cannot be executed, by slot.
@@ -80,7 +83,7 @@ impl Chunk {
         let mut unimplemented = HashMap::new();
         let mut idle = [false; FIXED];
         let mut parts = [None; FIXED];
-        let mut formulas = [None; FIXED];
+        let mut shortcuts = [None; FIXED];
         for (slot, idle) in idle.iter_mut().enumerate().take(SLOTS) {
             let at = 4 * slot;
             let pc = base.wrapping_add(at as u64);
@@ -120,7 +123,7 @@ impl Chunk {
                 }
                 Some(Lowered::One(op)) => {
                     parts[slot] = fuse::part(&inst, &op);
-                    formulas[slot] = affine::handler(&inst, &op, level);
+                    shortcuts[slot] = shortcut(&inst, &op, level);
                     ops.push(Op { next, ..op });
                 }
                 Some(Lowered::Evaluated(op)) => {
@@ -143,11 +146,12 @@ impl Chunk {
         }
         ops.append(&mut extra);
         skip_idle(&mut ops, &idle);
-        let fused = fused(&ops, &parts, level, &mut formulas);
+        let fused = fused(&ops, &parts, level, &mut shortcuts);
         Self {
             base,
-            fast: fast(&fused, &formulas).into(),
+            fast: fast(&fused, &shortcuts).into(),
             settle: affine::settler(level),
+            run: hot::loops::all()[level as usize],
             fused: fused.into(),
             ops: ops.into(),
             owners,
@@ -181,12 +185,24 @@ fn skip_idle(ops: &mut [Op], idle: &[bool; FIXED]) {
     }
 }
 
-/// The operations with those that can be one with their successors replaced, and their handlers for formulas with them.
+/// The handler of an operation in [`Chunk::fast`], and its case of the loop, where it is not called like any other.
+type Shortcut = (Handler, Kind);
+
+/// The shortcut of an instruction.
+fn shortcut(inst: &Inst, op: &Op, level: Level) -> Option<Shortcut> {
+    let name = inst.row.name;
+    match affine::handler(inst, op, level) {
+        Some(run) => Some((run, Kind::of_formula(name))),
+        None => Some((op.run, Kind::of_scalar(name)?)),
+    }
+}
+
+/// The operations with those that can be one with their successors replaced, and their shortcuts with them.
 fn fused(
     ops: &[Op],
     parts: &[Option<Part>; FIXED],
     level: Level,
-    formulas: &mut [Option<Handler>; FIXED],
+    shortcuts: &mut [Option<Shortcut>; FIXED],
 ) -> Vec<Op> {
     let after = |op: &Op| {
         let next = usize::from(op.next);
@@ -204,23 +220,27 @@ fn fused(
         }
     };
     let mut fused = ops.to_vec();
-    let places = fused.iter_mut().zip(formulas);
-    for ((to, formula), (op, part)) in places.zip(ops.iter().zip(parts)) {
+    let places = fused.iter_mut().zip(shortcuts);
+    for ((to, shortcut), (op, part)) in places.zip(ops.iter().zip(parts)) {
         if let Some(op) = part.and_then(|part| replaced(op, part)) {
             *to = op;
-            *formula = affine::handler_of_sum(&op, level);
+            *shortcut = affine::handler_of_sum(&op, level).map(|run| (run, Kind::of_sum(&op)));
         }
     }
     fused
 }
 
-/// The operations with those on formulas in their places.
-fn fast(fused: &[Op], formulas: &[Option<Handler>; FIXED]) -> Vec<Op> {
+/// The operations with shortcuts in their places.
+fn fast(fused: &[Op], shortcuts: &[Option<Shortcut>; FIXED]) -> Vec<Op> {
     let mut fast = fused.to_vec();
-    for (op, formula) in fast.iter_mut().zip(formulas) {
-        if let Some(run) = *formula {
-            (op.run, op.reads, op.writes) = (run, 0, 0);
+    for (op, shortcut) in fast.iter_mut().zip(shortcuts) {
+        if let Some((run, kind)) = *shortcut {
+            (op.run, op.kind, op.reads, op.writes) = (run, kind, 0, 0);
         }
+    }
+    for index in 0..SLOTS {
+        let op = &fast[index];
+        fast[index].kind = Kind::before(op, &fast[usize::from(op.next)]);
     }
     fast
 }

@@ -14,7 +14,7 @@ use super::code::{Chunk, ChunkLookup};
 use super::control::{INDEXING, SKIPPING};
 use super::dispatch::{Dispatch, Fault, Step};
 use super::guard;
-use super::launch::{launch, GroupShape};
+use super::launch::{launch, GroupShape, Start};
 use super::memory::View;
 use super::op::{flag, Flow, Op};
 use super::slot;
@@ -132,18 +132,18 @@ pub fn run_group(
     scratch_slot: u32,
 ) -> Result<GroupOutcome, Fault> {
     let shape = GroupShape::new(dispatch, id);
-    let mut lds = std::mem::take(&mut arena.env.lds);
-    lds.reset(dispatch.group_segment_bytes as usize);
+    let start = Start::new(dispatch, id, shape, scratch_slot);
+    arena.env.lds.reset(dispatch.group_segment_bytes as usize);
     let mut waves = std::mem::take(&mut arena.members);
     for number in 0..shape.waves {
         let mut wave = arena.idle_waves.pop().unwrap_or_else(Wave::new);
-        launch(&mut wave, dispatch, id, &shape, number, scratch_slot);
+        launch(&mut wave, dispatch, &start, number);
         waves.push(Member {
             wave,
             state: State::Ready,
         });
     }
-    resume_group(dispatch, SuspendedGroup { id, waves, lds }, arena)
+    run_on(dispatch, id, waves, arena)
 }
 
 /// Goes on with a group that yielded, possibly on another thread than before.
@@ -153,29 +153,37 @@ pub fn run_group(
 /// The fault that ended the group; its other waves are gone as well.
 pub fn resume_group(
     dispatch: &Dispatch<'_>,
-    mut group: SuspendedGroup,
+    group: SuspendedGroup,
+    arena: &mut Arena,
+) -> Result<GroupOutcome, Fault> {
+    arena.env.lds = group.lds;
+    run_on(dispatch, group.id, group.waves, arena)
+}
+
+/// Runs a group whose LDS is in the arena.
+fn run_on(
+    dispatch: &Dispatch<'_>,
+    id: [u32; 3],
+    mut waves: Vec<Member>,
     arena: &mut Arena,
 ) -> Result<GroupOutcome, Fault> {
     arena.lookup.attach(dispatch.code);
-    prepare(&mut arena.env, dispatch, &mut group);
-    let result = run_waves(dispatch, &mut group, arena);
-    group.lds = std::mem::take(&mut arena.env.lds);
-    match result {
-        Ok(Some(idle)) => Ok(GroupOutcome::Yield { group, idle }),
-        Ok(None) => {
-            release(arena, group);
-            Ok(GroupOutcome::Done)
-        }
-        Err(fault) => {
-            release(arena, group);
-            Err(fault)
-        }
+    prepare(&mut arena.env, dispatch);
+    let result = run_waves(dispatch, id, &mut waves, arena);
+    if let Ok(Some(idle)) = result {
+        let lds = std::mem::take(&mut arena.env.lds);
+        let group = SuspendedGroup { id, waves, lds };
+        return Ok(GroupOutcome::Yield { group, idle });
     }
+    for member in waves.drain(..) {
+        arena.idle_waves.push(member.wave);
+    }
+    arena.members = waves;
+    result.map(|_| GroupOutcome::Done)
 }
 
 /// Fills the environment for a group.
-fn prepare(env: &mut Env, dispatch: &Dispatch<'_>, group: &mut SuspendedGroup) {
-    env.lds = std::mem::take(&mut group.lds);
+fn prepare(env: &mut Env, dispatch: &Dispatch<'_>) {
     if !env.view.is_of(dispatch.space) {
         env.view = View::new(Arc::clone(dispatch.space));
     }
@@ -191,19 +199,11 @@ fn prepare(env: &mut Env, dispatch: &Dispatch<'_>, group: &mut SuspendedGroup) {
     }
 }
 
-/// Takes a finished group's waves and LDS back.
-fn release(arena: &mut Arena, mut group: SuspendedGroup) {
-    arena.env.lds = group.lds;
-    for member in group.waves.drain(..) {
-        arena.idle_waves.push(member.wave);
-    }
-    arena.members = group.waves;
-}
-
 /// Runs waves until all have ended (`None`) or the group should yield (whether it is idle).
 fn run_waves(
     dispatch: &Dispatch<'_>,
-    group: &mut SuspendedGroup,
+    group: [u32; 3],
+    waves: &mut [Member],
     arena: &mut Arena,
 ) -> Result<Option<bool>, Fault> {
     let observed = dispatch.host.observes();
@@ -211,8 +211,8 @@ fn run_waves(
     let mut left = arena.limit.map_or(u32::MAX, NonZeroU32::get);
     loop {
         let (mut spent, mut slept, mut progressed) = (false, false, false);
-        for number in 0..group.waves.len() {
-            if group.waves[number].state != State::Ready {
+        for number in 0..waves.len() {
+            if waves[number].state != State::Ready {
                 continue;
             }
             if dispatch.stop.load(Ordering::Relaxed) {
@@ -221,13 +221,13 @@ fn run_waves(
             if left == 0 {
                 break;
             }
-            let alone = group.waves.len() == 1;
+            let alone = waves.len() == 1;
             let most = budget.min(left);
-            let member = &mut group.waves[number];
+            let member = &mut waves[number];
             std::mem::swap(&mut member.wave.env, &mut arena.env);
             let mut turn = Turn {
                 dispatch,
-                group: group.id,
+                group,
                 number: number as u32,
                 alone,
                 observed,
@@ -257,10 +257,10 @@ fn run_waves(
                 Exit::Sleep => slept = true,
             }
         }
-        let ready = group.waves.iter().any(|member| member.state == State::Ready);
+        let ready = waves.iter().any(|member| member.state == State::Ready);
         if !ready {
             let mut waiting = false;
-            for member in &mut group.waves {
+            for member in &mut *waves {
                 if member.state == State::AtBarrier {
                     member.state = State::Ready;
                     waiting = true;
@@ -316,45 +316,36 @@ impl Turn<'_> {
                 return Err(Fault::EndOfCode { pc: wave.pc });
             }
             let chunk = lookup.get(wave.pc, self.dispatch.space);
-            let exit = if self.observed || wave.careful {
-                self.run_chunk::<true>(wave, chunk)?
-            } else {
-                self.run_chunk::<false>(wave, chunk)?
-            };
-            if let Some(exit) = exit {
+            let careful = self.observed || wave.careful;
+            if let Some(exit) = self.run_chunk(wave, chunk, careful)? {
                 return Ok(exit);
             }
         }
     }
 
-    /// Runs the wave until it leaves the chunk (`None`) or gives up its turn. `CAREFUL` loops observe,
-    /// apply relative indexing, and skip.
+    /// Runs the wave until it leaves the chunk (`None`) or gives up its turn. Careful runs observe, apply relative indexing,
+    /// and skip.
     #[inline(always)]
-    fn run_chunk<const CAREFUL: bool>(
-        &mut self,
-        wave: &mut Wave,
-        chunk: &Chunk,
-    ) -> Result<Option<Exit>, Fault> {
+    fn run_chunk(&mut self, wave: &mut Wave, chunk: &Chunk, careful: bool) -> Result<Option<Exit>, Fault> {
         let mut index = ((wave.pc - chunk.base) / 4) as usize;
-        let ops = if CAREFUL { &chunk.ops } else { &chunk.fast };
-        if CAREFUL && wave.formulas.known != 0 {
+        if careful && wave.formulas.known != 0 {
             affine::forget(wave);
         }
         loop {
-            let mut op = &ops[index];
-            let mut flow = if CAREFUL {
-                self.step(wave, chunk, index, op)
+            let flow = if careful {
+                self.step(wave, chunk, index, &chunk.ops[index])
             } else {
-                settled(wave, chunk, op)
+                let flow;
+                // SAFETY: it needs the host instructions of the code cache's level, as in [`call`].
+                (index, flow) = unsafe { (chunk.run)(wave, chunk, index, &mut self.budget) };
+                flow
             };
-            if !CAREFUL && flow == Flow::ByLanes {
-                op = &chunk.fused[index];
-                flow = settled(wave, chunk, op);
-            }
-            if flow == Flow::Next {
-                index = op.next.into();
-                continue;
-            }
+            // What follows an operation is the same for all forms of it but fused ones.
+            let op = if careful {
+                &chunk.ops[index]
+            } else {
+                &chunk.fast[index]
+            };
             match self.turn_to(wave, chunk, index, op, flow)? {
                 Next::Here(next) => index = next,
                 Next::Elsewhere => return Ok(None),
@@ -413,6 +404,7 @@ impl Turn<'_> {
                     Next::Elsewhere
                 })
             }
+            Flow::End => Ok(Next::Leave(Exit::End)),
             _ => self.leave(wave, chunk, index, op, flow),
         }
     }
@@ -432,7 +424,6 @@ impl Turn<'_> {
         match flow {
             Flow::Barrier if self.alone => Ok(Next::Here(next)),
             Flow::Barrier => Ok(Next::Leave(Exit::Barrier)),
-            Flow::End => Ok(Next::Leave(Exit::End)),
             Flow::Sleep => Ok(Next::Leave(Exit::Sleep)),
             Flow::Sync => {
                 let Some(sync) = &mut wave.sync else {
@@ -465,16 +456,6 @@ impl Turn<'_> {
             _ => Err(fault(wave, chunk, index)),
         }
     }
-}
-
-/// Calls a handler when the rows that it reads are there.
-#[inline(always)]
-fn settled(wave: &mut Wave, chunk: &Chunk, op: &Op) -> Flow {
-    if wave.formulas.concern(op) {
-        // SAFETY: as in [`call`]: it is a handler of the same level.
-        unsafe { (chunk.settle)(wave, op) };
-    }
-    call(wave, op)
 }
 
 /// Calls a handler.

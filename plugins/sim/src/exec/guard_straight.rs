@@ -6,6 +6,7 @@
 
 use super::guard::{host, outcome, Unmapped};
 use super::row::Row;
+use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
 
 // The row is aligned, and comes in rdi; the addresses of its quarters come in rsi, rdx, rcx and r8.
 std::arch::global_asm!(
@@ -233,6 +234,20 @@ pub(crate) fn read<const N: usize>(to: &mut [u32; N], from: u64) -> Result<(), U
     };
     // SAFETY: the routine writes as many dwords as `to` has; a fault at `from` becomes an error.
     outcome(unsafe { routine(to.as_mut_ptr(), host(from)) })
+}
+
+/// How far ahead of a row the host is asked for memory: a few waves.
+const AHEAD: u64 = 512;
+
+/// Tells the host that what lies somewhat after a row will be wanted: work-groups come in the order of their numbers, and
+/// the lanes of the next waves begin where this wave's end. What is not there does no harm.
+#[inline(always)]
+pub(crate) fn expect_after(row: u64) {
+    for line in 0..4 {
+        let place = host(row).wrapping_add(AHEAD + 64 * line) as *const i8;
+        // SAFETY: a prefetch accesses nothing as far as a program can tell, and every x86-64 has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place) };
+    }
 }
 
 #[cfg(test)]

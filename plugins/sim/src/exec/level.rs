@@ -177,30 +177,35 @@ impl Host for Wide {
 /// Compiles an `#[inline(always)]` handler body for every level.
 ///
 /// `versions!(name, body, [O: Trait, const K: u8], [O, K])` defines a module `name` with functions `portable`,
-/// `avx2` and `avx512` that call `body::<Host, O, K>(wave, op)`, and `const fn all()` that lists them.
+/// `avx2` and `avx512` that call `body::<Host, O, K>(wave, op)`, and `const fn all()` that lists them. A body that is no handler
+/// says what it takes besides the wave: `versions!(name, body, [], [], (index: usize) -> Flow)`.
 macro_rules! versions {
     ($name:ident, $body:ident, [$($generics:tt)*], [$($args:ident),*]) => {
+        $crate::exec::level::versions!($name, $body, [$($generics)*], [$($args),*], (op: &Op) -> Flow);
+    };
+    ($name:ident, $body:ident, [$($generics:tt)*], [$($args:ident),*], ($($more:ident: $type:ty),*) -> $result:ty) => {
         #[doc = concat!("The versions of `", stringify!($body), "`.")]
         pub(crate) mod $name {
             use super::*;
-            use $crate::exec::{level, op::{Flow, Op, Versions}, wave::Wave};
+            #[allow(unused_imports, reason = "Not every body is a handler")]
+            use $crate::exec::{level, op::{Flow, Op}, wave::Wave};
 
-            pub(crate) fn portable<$($generics)*>(wave: &mut Wave, op: &Op) -> Flow {
-                $body::<level::Portable, $($args),*>(wave, op)
+            pub(crate) fn portable<$($generics)*>(wave: &mut Wave, $($more: $type),*) -> $result {
+                $body::<level::Portable, $($args),*>(wave, $($more),*)
             }
 
             #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,popcnt,lzcnt")]
-            pub(crate) fn avx2<$($generics)*>(wave: &mut Wave, op: &Op) -> Flow {
-                $body::<level::Fused, $($args),*>(wave, op)
+            pub(crate) fn avx2<$($generics)*>(wave: &mut Wave, $($more: $type),*) -> $result {
+                $body::<level::Fused, $($args),*>(wave, $($more),*)
             }
 
             #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512dq,avx512vl")]
-            pub(crate) fn avx512<$($generics)*>(wave: &mut Wave, op: &Op) -> Flow {
-                $body::<level::Wide, $($args),*>(wave, op)
+            pub(crate) fn avx512<$($generics)*>(wave: &mut Wave, $($more: $type),*) -> $result {
+                $body::<level::Wide, $($args),*>(wave, $($more),*)
             }
 
             #[allow(dead_code, reason = "Tables of vector operations pick the versions they want")]
-            pub(crate) const fn all<$($generics)*>() -> Versions {
+            pub(crate) const fn all<$($generics)*>() -> [unsafe fn(&mut Wave, $($type),*) -> $result; 3] {
                 [portable::<$($args),*>, avx2::<$($args),*>, avx512::<$($args),*>]
             }
         }

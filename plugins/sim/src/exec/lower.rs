@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::control::{self, FAR};
 use super::define::Entry;
 use super::flat::NO_ADDRESS;
+use super::hot::Kind;
 use super::level::Level;
 use super::modifiers::Ext;
 use super::mubuf;
@@ -157,6 +158,7 @@ pub(crate) fn blank(run: Handler) -> Op {
         f: 0,
         reads: 0,
         writes: 0,
+        kind: Kind::Other,
     }
 }
 

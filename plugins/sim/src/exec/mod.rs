@@ -4,7 +4,7 @@
 //! says which host memory the device may touch, a [`CodeCache`] per device, and one [`Arena`] per worker thread. It calls
 //! [`run_group`] for each work-group, in any order and on any thread, and [`resume_group`] for groups that yielded.
 //!
-//! Inside, from the top: `group` schedules waves and holds the run loop, `launch` sets up a wave, `code` decodes
+//! Inside, from the top: `group` schedules waves, `hot` is the loop that runs one, `launch` sets up a wave, `code` decodes
 //! ahead of execution through `lower`, which picks a handler per instruction from the family tables. Vector
 //! operations are pure lane functions (`vop1`, `vop2`, `vop3`, `vop3p`, `vopc`) wrapped by `valu`; memory instructions reach
 //! memory through `memory` (what is allowed) and `guard` (what is there).
@@ -37,6 +37,7 @@ pub(crate) mod guard;
 mod guard_blocks;
 mod guard_pairs;
 mod guard_straight;
+mod hot;
 mod image;
 mod lane;
 mod launch;

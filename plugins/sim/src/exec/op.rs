@@ -3,6 +3,7 @@
 //! An [`Op`] is what is left of an instruction when everything that its bits can say has been said:
 //! a handler, operand codes, and one word of payload. The run loop calls handlers and nothing else.
 
+use super::hot::Kind;
 use super::wave::Wave;
 
 /// What the run loop does after a handler.
@@ -45,7 +46,7 @@ pub(crate) type Versions = [Handler; 3];
 /// Operand codes are below 256 for VGPRs, below 512 for AGPRs, and 512 + n for scalar slot n
 /// (module [`slot`](super::slot)).
 #[derive(Clone, Copy)]
-#[repr(C, align(8))]
+#[repr(C, align(64))]
 pub(crate) struct Op {
     /// The handler.
     pub(crate) run: Handler,
@@ -69,9 +70,12 @@ pub(crate) struct Op {
     pub(crate) reads: u64,
     /// Vector registers whose rows it writes, likewise.
     pub(crate) writes: u64,
+    /// Which case of the [loop](super::hot) it is, where it is in [`Chunk::fast`](super::code::Chunk).
+    pub(crate) kind: Kind,
 }
 
-const _: () = assert!(size_of::<Op>() == 48);
+// A line of the host's cache.
+const _: () = assert!(size_of::<Op>() == 64);
 
 /// Bits of [`Op::e`] with one meaning for all handlers.
 pub(crate) mod flag {

@@ -45,7 +45,8 @@ fn load_dwords(wave: &mut Wave, to: usize, count: usize, address: u64) -> Flow {
 }
 
 /// `s_load` of one, two or four dwords.
-fn load_few<const N: usize>(wave: &mut Wave, op: &Op) -> Flow {
+#[inline(always)]
+pub(super) fn load_few<const N: usize>(wave: &mut Wave, op: &Op) -> Flow {
     let address = plain_address(wave, op);
     if let Err((address, reason)) = wave.env.view.check(address, 4 * N as u64, false) {
         return refuse(wave, address, false, reason);

@@ -53,7 +53,7 @@ impl Pool {
         if job.timed {
             job.begin(self.now());
         }
-        let outcome = job.launch.start(queue, 0, &mut arena);
+        let outcome = job.launch.on(queue).group(0, &mut arena);
         drop(arena);
         queue.leave();
         match outcome {

@@ -81,6 +81,7 @@ impl Thread<'_> {
         }
         self.arena.set_budget(job.slice(queue.is_cooperative()));
         let begun = (groups.end < job.groups).then(Instant::now);
+        let started = job.launch.on(queue);
         let mut over = 0;
         let mut ran = 0;
         let mut full = false;
@@ -90,7 +91,7 @@ impl Thread<'_> {
                 break;
             }
             ran += 1;
-            match job.launch.start(queue, group, &mut self.arena) {
+            match started.group(group, &mut self.arena) {
                 Outcome::Done => over += 1,
                 Outcome::Failed(failure) => {
                     job.fail(failure);

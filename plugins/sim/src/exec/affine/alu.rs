@@ -27,15 +27,16 @@ pub(super) fn source<N: Numbers>(wave: &Wave, op: &Op, code: u16) -> Option<N> {
 }
 
 /// An operation with one result.
-pub(super) trait Formula {
+pub(in crate::exec) trait Formula {
     /// How many sources it has.
     const SOURCES: usize;
     /// The result, if it is a formula. Sources that it has not are 0.
     fn result<N: Numbers>(a: N, b: N, c: N) -> Option<N>;
 }
 
+/// The body of a handler.
 #[inline(always)]
-fn compute<H: Host, O: Formula>(wave: &mut Wave, op: &Op) -> Flow {
+pub(in crate::exec) fn compute<H: Host, O: Formula>(wave: &mut Wave, op: &Op) -> Flow {
     if wave.exec() != !0 {
         return Flow::ByLanes;
     }
@@ -74,38 +75,41 @@ fn is_short<N: Numbers>(formula: N) -> bool {
 }
 
 macro_rules! formulas {
-    ($($name:literal, $sources:literal, |$a:pat_param, $b:pat_param, $c:pat_param| $body:expr;)*) => {
+    ($($operation:ident $name:literal, $sources:literal, |$a:pat_param, $b:pat_param, $c:pat_param| $body:expr;)*) => {
+        $(
+            #[doc = concat!("`", $name, "`.")]
+            pub(in crate::exec) struct $operation;
+
+            impl Formula for $operation {
+                const SOURCES: usize = $sources;
+                #[inline(always)]
+                fn result<N: Numbers>($a: N, $b: N, $c: N) -> Option<N> {
+                    $body
+                }
+            }
+        )*
+
         fn by_name(name: &str) -> Option<Versions> {
-            $({
-                struct Operation;
-                impl Formula for Operation {
-                    const SOURCES: usize = $sources;
-                    #[inline(always)]
-                    fn result<N: Numbers>($a: N, $b: N, $c: N) -> Option<N> {
-                        $body
-                    }
-                }
-                if name == $name {
-                    return Some(compute_versions::all::<Operation>());
-                }
-            })*
-            None
+            Some(match name {
+                $($name => compute_versions::all::<$operation>(),)*
+                _ => return None,
+            })
         }
     };
 }
 
 formulas! {
-    "v_mov_b32", 1, |a, _, _| Some(a);
-    "v_add_u32", 2, |a, b, _| Some(a.plus(b));
-    "v_sub_u32", 2, |a, b, _| Some(a.minus(b));
-    "v_subrev_u32", 2, |a, b, _| Some(b.minus(a));
-    "v_lshlrev_b32", 2, |a, b, _| Some(b.left(a.value()?));
-    "v_lshrrev_b32", 2, |a, b, _| {
+    Move "v_mov_b32", 1, |a, _, _| Some(a);
+    Add "v_add_u32", 2, |a, b, _| Some(a.plus(b));
+    Subtract "v_sub_u32", 2, |a, b, _| Some(a.minus(b));
+    SubtractFrom "v_subrev_u32", 2, |a, b, _| Some(b.minus(a));
+    Left "v_lshlrev_b32", 2, |a, b, _| Some(b.left(a.value()?));
+    Right "v_lshrrev_b32", 2, |a, b, _| {
         let right = a.value()? & 31;
         let uniform = b.monotone(|value| value >> right).map(N::uniform);
         uniform.or_else(|| Some(b.of_own_bits()?.right(right)))
     };
-    "v_ashrrev_i32", 2, |a, b, _| {
+    RightSigned "v_ashrrev_i32", 2, |a, b, _| {
         let right = a.value()? & 31;
         let uniform = b.monotone_signed(|value| (value >> right) as u32).map(N::uniform);
         // Without a sign it is the same as the other shift.
@@ -114,24 +118,24 @@ formulas! {
             if most >> 31 == 0 { Some(b.of_own_bits()?.right(right)) } else { None }
         })
     };
-    "v_and_b32", 2, |a, b, _| match a.value() {
+    And "v_and_b32", 2, |a, b, _| match a.value() {
         Some(mask) => Some(b.of_own_bits()?.and(mask)),
         None => { let mask = b.value()?; Some(a.of_own_bits()?.and(mask)) }
     };
-    "v_bfe_u32", 3, |a, b, c| {
+    Extract "v_bfe_u32", 3, |a, b, c| {
         let (right, width) = (b.value()? & 31, c.value()? & 31);
         Some(a.of_own_bits()?.right(right).and((1 << width) - 1))
     };
-    "v_mul_lo_u32", 2, |a, b, _| a.product(b);
-    "v_mul_u32_u24", 2, |a, b, _| if is_short(a) && is_short(b) { a.product(b) } else { None };
-    "v_mad_u32_u24", 3, |a, b, c| if is_short(a) && is_short(b) { Some(a.product(b)?.plus(c)) } else { None };
-    "v_lshl_add_u32", 3, |a, b, c| Some(a.left(b.value()?).plus(c));
-    "v_add_lshl_u32", 3, |a, b, c| Some(a.plus(b).left(c.value()?));
-    "v_add3_u32", 3, |a, b, c| Some(a.plus(b).plus(c));
+    Multiply "v_mul_lo_u32", 2, |a, b, _| a.product(b);
+    MultiplyShort "v_mul_u32_u24", 2, |a, b, _| if is_short(a) && is_short(b) { a.product(b) } else { None };
+    MultiplyAddShort "v_mad_u32_u24", 3, |a, b, c| if is_short(a) && is_short(b) { Some(a.product(b)?.plus(c)) } else { None };
+    LeftAdd "v_lshl_add_u32", 3, |a, b, c| Some(a.left(b.value()?).plus(c));
+    AddLeft "v_add_lshl_u32", 3, |a, b, c| Some(a.plus(b).left(c.value()?));
+    AddThree "v_add3_u32", 3, |a, b, c| Some(a.plus(b).plus(c));
 }
 
 /// A compare of integers.
-pub(super) trait Compare {
+pub(in crate::exec) trait Compare {
     /// Whether the result is one for all lanes, and which.
     fn result<N: Numbers>(a: N, b: N) -> Option<bool>;
 }

@@ -6,10 +6,12 @@
 //! are left to lanes.
 
 use super::settle::settle;
+use super::wide::Sum;
 use super::{bits, Affine, Numbers, BITS, KNOWN};
 use crate::exec::flat::{self, global_base, NO_ADDRESS};
 use crate::exec::guard::{self, Unmapped};
 use crate::exec::guard_blocks as blocks;
+use crate::exec::guard_straight::expect_after;
 use crate::exec::level::{versions, Host};
 use crate::exec::op::{flag, Flow, Op, Versions};
 use crate::exec::row::LANES;
@@ -61,7 +63,20 @@ impl<N: Numbers> Place<N> {
             return None;
         }
         let first = global_base(wave, op).wrapping_add(u64::from(least) | u64::from(top) << 32);
-        let all = u64::from(most - least) + bytes;
+        let spread = most - least;
+        Self::checked(wave, Sum { low, first, spread }, bytes, write)
+    }
+
+    /// The same where the addresses have just been computed.
+    #[inline(always)]
+    fn of_sum(wave: &mut Wave, op: &Op, sum: Sum<N>, bytes: u64, write: bool) -> Option<Self> {
+        let first = sum.first.wrapping_add(op.x);
+        Self::checked(wave, Sum { first, ..sum }, bytes, write)
+    }
+
+    #[inline(always)]
+    fn checked(wave: &mut Wave, Sum { low, first, spread }: Sum<N>, bytes: u64, write: bool) -> Option<Self> {
+        let all = u64::from(spread) + bytes;
         wave.env.view.check(first, all, write).ok()?;
         Some(Self { first, low })
     }
@@ -113,17 +128,29 @@ macro_rules! in_blocks {
     }};
 }
 
+/// `global_load_dword`, or flat.
 #[inline(always)]
-fn load_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
-    let outcome = try_load_dword::<H, FLAT>(wave, op);
+pub(in crate::exec) fn load_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
+    let place = Place::new::<FLAT>(wave, op, 4, false);
+    let outcome = place.and_then(|place| load_dword_at::<H>(wave, op, &place));
+    flow(wave, outcome, false)
+}
+
+/// `global_load_dword` from addresses that have just been computed.
+#[inline(always)]
+pub(in crate::exec) fn load_dword_of_sum<H: Host>(wave: &mut Wave, op: &Op, sum: Sum<H::Numbers>) -> Flow {
+    let place = Place::of_sum(wave, op, sum, 4, false);
+    let outcome = place.and_then(|place| load_dword_at::<H>(wave, op, &place));
     flow(wave, outcome, false)
 }
 
 #[inline(always)]
-fn try_load_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Outcome {
-    let place = Place::<H::Numbers>::new::<FLAT>(wave, op, 4, false)?;
+fn load_dword_at<H: Host>(wave: &mut Wave, op: &Op, place: &Place<H::Numbers>) -> Outcome {
     let row = &mut wave.v[usize::from(op.d) & 511];
     let (steps, level) = (place.steps(&DWORDS), place.steps(&SAME));
+    if steps as usize == BITS {
+        expect_after(place.first);
+    }
     let outcome = if steps >= 2 {
         in_blocks!(H, steps, load(row, place))
     } else {
@@ -142,20 +169,32 @@ fn try_load_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Outcom
     outcome
 }
 
+/// `global_store_dword`, or flat.
 #[inline(always)]
-fn store_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
-    let outcome = try_store_dword::<H, FLAT>(wave, op);
+pub(in crate::exec) fn store_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
+    let place = Place::new::<FLAT>(wave, op, 4, true);
+    let outcome = place.and_then(|place| store_dword_at::<H>(wave, op, &place));
+    flow(wave, outcome, true)
+}
+
+/// `global_store_dword` to addresses that have just been computed.
+#[inline(always)]
+pub(in crate::exec) fn store_dword_of_sum<H: Host>(wave: &mut Wave, op: &Op, sum: Sum<H::Numbers>) -> Flow {
+    let place = Place::of_sum(wave, op, sum, 4, true);
+    let outcome = place.and_then(|place| store_dword_at::<H>(wave, op, &place));
     flow(wave, outcome, true)
 }
 
 #[inline(always)]
-fn try_store_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Outcome {
-    let place = Place::<H::Numbers>::new::<FLAT>(wave, op, 4, true)?;
+fn store_dword_at<H: Host>(wave: &mut Wave, op: &Op, place: &Place<H::Numbers>) -> Outcome {
     let data = bits(op.b, 1);
     if wave.formulas.stale & data != 0 {
         settle(wave, data);
     }
     let steps = place.steps(&DWORDS);
+    if steps as usize == BITS {
+        expect_after(place.first);
+    }
     in_blocks!(H, steps, store(wave.row(op.b), place))
 }
 

@@ -11,12 +11,12 @@
 //! the full execution mask only, and leave to the operation on lanes ([`Flow::ByLanes`](super::op::Flow)) whatever is no
 //! formula any more.
 
-mod alu;
-mod memory;
+pub(super) mod alu;
+pub(super) mod memory;
 mod numbers;
 mod settle;
 mod touch;
-mod wide;
+pub(super) mod wide;
 
 pub(crate) use numbers::{Numbers, Plain, Vector};
 pub(crate) use settle::{forget, settler};
@@ -31,7 +31,7 @@ use crate::isa::Inst;
 pub(crate) const KNOWN: usize = 64;
 
 /// Bits of a lane number.
-const BITS: usize = 6;
+pub(crate) const BITS: usize = 6;
 
 /// A formula: the base, the sum of the addends, and the addends of the six bits of the lane number.
 #[repr(C, align(32))]
@@ -40,6 +40,7 @@ pub(crate) struct Affine([u32; BITS + 2]);
 
 impl Affine {
     /// The same value in all lanes.
+    #[cfg(test)]
     pub(crate) fn uniform(value: u32) -> Self {
         Self::new(value, [0; BITS])
     }
@@ -50,11 +51,10 @@ impl Affine {
         Self([base, sum, a, b, c, d, e, f])
     }
 
-    /// Lane by lane, `self + (other << left)`.
-    pub(crate) fn plus_shifted(self, other: Self, left: u32) -> Self {
-        Self(std::array::from_fn(|i| {
-            self.0[i].wrapping_add(other.0[i] << left)
-        }))
+    /// The same addends with another base.
+    pub(crate) fn with_base(mut self, base: u32) -> Self {
+        self.0[0] = base;
+        self
     }
 
     /// The addend of a bit of the lane number.
@@ -89,7 +89,7 @@ impl Affine {
 
     /// Writes every lane.
     #[inline(always)]
-    fn expand(&self, row: &mut Row) {
+    pub(crate) fn expand(&self, row: &mut Row) {
         let [base, _, a, b, c, d, e, f] = self.0;
         let part = |lane: usize, bit: usize, addend: u32| if lane >> bit & 1 != 0 { addend } else { 0 };
         let mut first = [0; 16];

@@ -52,8 +52,9 @@ fn sum<N: Numbers>(a: N, b: N, carry: u32) -> Option<(N, u32)> {
 macro_rules! handlers {
     ($($versions:ident, $body:ident, $attempt:ident;)*) => {
         $(
+            /// The handler's body.
             #[inline(always)]
-            fn $body<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
+            pub(in crate::exec) fn $body<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
                 if wave.exec() != !0 {
                     return Flow::ByLanes;
                 }
@@ -112,10 +113,23 @@ fn try_sum<N: Numbers>(wave: &mut Wave, op: &Op) -> Option<()> {
     Some(())
 }
 
+/// A sum that is an address.
+pub(in crate::exec) struct Sum<N> {
+    /// The low halves.
+    pub(super) low: N,
+    /// All 64 bits in lane 0, where they are the least.
+    pub(super) first: u64,
+    /// How much more they are where they are most.
+    pub(super) spread: u32,
+}
+
 /// The same where what is added is one number for all lanes, its low half scalar, and the pair is a number that rises with
 /// the lane: how addresses are made.
 #[inline(always)]
-fn try_scalar_sum<N: Numbers>(wave: &mut Wave, op: &Op) -> Option<()> {
+pub(in crate::exec) fn add_scalar<N: Numbers>(wave: &mut Wave, op: &Op) -> Option<Sum<N>> {
+    if wave.exec() != !0 {
+        return None;
+    }
     let [high_d, high_a, high_b] = [0, 16, 32].map(|at| (op.x >> at) as u16);
     let top = if is_scalar(high_a) {
         wave.s[slot(high_a)]
@@ -128,11 +142,18 @@ fn try_scalar_sum<N: Numbers>(wave: &mut Wave, op: &Op) -> Option<()> {
     let high = wave.formulas.get::<N>(high_b)?.value()?;
     let (first, over) = addend.overflowing_add(u64::from(least) | u64::from(high) << 32);
     // From the first lane to the last there is one high half.
-    let top = above(first, first.wrapping_add((most - least).into()))?;
-    wave.formulas.set(op.d, low.plus(N::uniform(addend as u32)));
+    let spread = most - least;
+    let top = above(first, first.wrapping_add(spread.into()))?;
+    let low = low.plus(N::uniform(addend as u32));
+    wave.formulas.set(op.d, low);
     wave.formulas.set(high_d, N::uniform(top));
     wave.set_s64(op.f as usize, everywhere(over.into()));
-    Some(())
+    Some(Sum { low, first, spread })
+}
+
+#[inline(always)]
+fn try_scalar_sum<N: Numbers>(wave: &mut Wave, op: &Op) -> Option<()> {
+    add_scalar::<N>(wave, op).map(|_| ())
 }
 
 #[inline(always)]
