@@ -99,6 +99,8 @@ const STEPS: &[&str] = &[
      global_load_dword D, v[21:22], off offset:8\nflat_store_dword v[21:22], B",
     "v_and_b32 v20, 0x7fc, A\nv_mov_b32 v22, s23\nv_add_co_u32 v21, vcc, s22, v20\nv_addc_co_u32 v22, vcc, 0, v22, vcc\n\
      global_store_dword v[21:22], B, off offset:12",
+    "v_mov_b32 v23, -1\nv_mov_b32 v22, T\nv_add_co_u32 v21, vcc, S, v0\nv_addc_co_u32 v22, vcc, v22, v23, vcc\n\
+     v_addc_co_u32 D, vcc, 0, A, vcc",
     "s_mov_b32 s27, S",
     "s_add_u32 s26, S, T\ns_addc_u32 s27, S, T",
     "s_add_i32 s28, S, T",
