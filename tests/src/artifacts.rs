@@ -57,7 +57,7 @@ pub fn compiler_output(compiler: &mut Command) -> std::io::Result<Output> {
 }
 
 /// The packages whose libraries are loaded at run time.
-const LIBRARIES: [&str; 7] = [
+const LIBRARIES: [&str; 8] = [
     "hansa-capi",
     "hansa-presence",
     "hansa-sim-plugin",
@@ -65,6 +65,7 @@ const LIBRARIES: [&str; 7] = [
     "hansa-vkernel-preload",
     "hansa-image-plugin",
     "hansa-finalizer-plugin",
+    "hansa-vxdna-plugin",
 ];
 
 /// What programs find instead of the system's runtime and kernel.

@@ -24,7 +24,7 @@ const LIMIT: &str = "600";
 
 /// Clients of functions that Debian's header does not have; they are compiled against our own.
 const NEWER: &[&str] = &[
-    "copies", "levels", "pages", "peers", "scratch", "sharing", "svm", "vmem",
+    "copies", "levels", "npu", "pages", "peers", "scratch", "sharing", "svm", "vmem",
 ];
 
 /// Whether clients and kernels can be compiled here. A test that gets `false` has nothing to do.
