@@ -28,7 +28,7 @@ fn run(npu: &str, backends: &str, arguments: [&str; 2]) {
         .args(arguments)
         .env("HANSA_PLUGIN_ADD", manifest())
         .env("HANSA_BACKENDS", backends)
-        .env("HANSA_VXDNA", npu);
+        .env("VXDNA_NPUS", npu);
     judge(machine, "npu", &mut command);
 }
 

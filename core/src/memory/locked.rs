@@ -24,7 +24,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for nothing, [`Error::OutOfResources`] for memory that is not there, and when a driver
+    /// [`Error::InvalidArgument`] for nothing, [`Error::InvalidAgent`] when none of them can see memory of the program,
+    /// [`Error::OutOfResources`] for memory that is not there, and when a driver
     /// cannot.
     pub fn lock(&self, address: u64, bytes: u64, agents: &[usize], region: usize) -> Result<u64> {
         if address == 0 || bytes == 0 {
@@ -139,7 +140,7 @@ impl Runtime {
         let mut flags = api::AllocFlags::FINE_GRAIN;
         // There is one address for all: only a driver that is alone may choose it.
         flags.set(api::AllocFlags::OWN_ADDRESS, nodes.len() == 1);
-        let (mut registrations, mut seen) = (Vec::new(), start);
+        let (mut registrations, mut seen, mut blind) = (Vec::new(), start, 0);
         for (&driver, nodes) in nodes {
             let request = api::HostMemoryRequest {
                 address: start,
@@ -158,14 +159,25 @@ impl Runtime {
                     seen = given.device_address;
                 }
                 // Its devices see all memory of the program, or none.
-                Err(error) if error.code == api::ErrorCode::NOT_SUPPORTED => {}
+                Err(error) if error.code == api::ErrorCode::NOT_SUPPORTED => {
+                    blind += usize::from(!self.shares_addresses(driver));
+                }
                 Err(error) => {
                     self.deregister(&registrations);
                     return Err(out_of_memory(error));
                 }
             }
         }
+        if blind != 0 && blind == nodes.len() {
+            return Err(Error::InvalidAgent);
+        }
         Ok((registrations, seen))
+    }
+
+    /// Whether a host pointer is a pointer of some device of a driver.
+    fn shares_addresses(&self, driver: usize) -> bool {
+        let mut nodes = self.drivers[driver].description.nodes.iter();
+        nodes.any(|node| node.caps.contains(api::AgentCaps::SHARED_ADDRESSES))
     }
 
     /// Takes back one lock of the range that starts at an address, the program's or the agents'; anything else is left

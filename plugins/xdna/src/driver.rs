@@ -10,8 +10,8 @@ use crate::queue::Queue;
 use hansa_plugin_api as api;
 use hansa_plugin_api::sys::System;
 use hansa_plugin_api::{
-    AllocRequest, Allocation, Driver, ExportKind, HostRef, ImportRequest, MapRequest, MemoryHandle,
-    QueueInfo, QueueKind, QueueRequest, QueueUpdate, SharedHandle, SystemDescription,
+    AllocRequest, Allocation, ClockCounters, Driver, ExportKind, HostRef, ImportRequest, MapRequest,
+    MemoryHandle, QueueInfo, QueueKind, QueueRequest, QueueUpdate, SharedHandle, SystemDescription,
 };
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
@@ -189,6 +189,18 @@ impl Driver for XdnaDriver {
 
     fn available(&self, node: u32) -> api::Result<u64> {
         Ok(self.machine()?.device(node)?.available())
+    }
+
+    fn clock_counters(&self, node: u32) -> api::Result<ClockCounters> {
+        self.machine()?.device(node)?;
+        // Packets are timed here: the device has no clock that a program could read.
+        let now = self.host.now()?;
+        Ok(ClockCounters {
+            device: now,
+            host: now,
+            system: now,
+            system_hz: 1_000_000_000,
+        })
     }
 
     fn export_memory(&self, handle: MemoryHandle, kind: ExportKind) -> api::Result<SharedHandle> {

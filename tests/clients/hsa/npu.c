@@ -151,7 +151,7 @@ static void memory(void)
     CHECK_OK(hsa_amd_memory_pool_free(one));
     char own[64];
     void *locked = NULL;
-    CHECK(hsa_amd_memory_lock(own, sizeof own, &npu, 1, &locked) != HSA_STATUS_SUCCESS, " ");
+    CHECK_STATUS(hsa_amd_memory_lock(own, sizeof own, &npu, 1, &locked), HSA_STATUS_ERROR_INVALID_AGENT);
     /* Host memory is shared as a dma-buf, the heap is not. */
     int fd = -1;
     uint64_t offset = 1;

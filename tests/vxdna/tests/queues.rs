@@ -275,6 +275,9 @@ fn packets_are_timed_when_somebody_asks() {
     queue.profile();
     queue.submit(&copy.kernel.packet(signal.handle()));
     let [start, end] = signal.times();
+    let now = rig.driver.clock_counters(0).unwrap();
+    assert_eq!((now.device, now.system_hz), (now.host, 1_000_000_000));
+    assert!(end <= now.device, "{end} {now:?}");
     assert!(start != 0 && start <= end, "{start} {end}");
 }
 

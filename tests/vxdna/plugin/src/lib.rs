@@ -1,6 +1,6 @@
 //! The driver for NPUs on virtual ones, for programs: `HANSA_PLUGIN_ADD` with its manifest, and `HANSA_BACKENDS=vxdna`.
 //!
-//! `HANSA_VXDNA` says which NPUs there are: `npu1` (with AMD's own driver) and `npu4` (with the kernel's), separated by commas;
+//! `VXDNA_NPUS` says which NPUs there are: `npu1` (with AMD's own driver) and `npu4` (with the kernel's), separated by commas;
 //! without it there is one `npu1`.
 
 use hansa_plugin_api::manifest::{Claims, Kind, PluginFacts, Policy, TARGET};
@@ -16,14 +16,14 @@ pub struct VirtualXdna;
 
 /// The machine that the environment asks for.
 fn machine() -> Result<Arc<dyn System>> {
-    let names = std::env::var("HANSA_VXDNA").unwrap_or_else(|_| "npu1".into());
+    let names = std::env::var("VXDNA_NPUS").unwrap_or_else(|_| "npu1".into());
     let mut specs = Vec::new();
     for (node, name) in (0..).zip(names.split(',')) {
         let spec = match name {
             "npu1" => NpuSpec::npu1(),
             "npu4" => NpuSpec::npu4(),
             other => {
-                let text = format!("HANSA_VXDNA has npu1 and npu4, not {other:?}");
+                let text = format!("VXDNA_NPUS has npu1 and npu4, not {other:?}");
                 return Err(Error::new(ErrorCode::INVALID_ARGUMENT, text));
             }
         };
