@@ -222,10 +222,11 @@ fn print(machine: &Machine) {
         match agent.kind {
             "CPU" => facts.push(format!("{} processors", agent.compute_units)),
             _ if agent.compute_units != 0 => {
-                facts.push(format!(
-                    "{} compute units, wavefronts of {}",
-                    agent.compute_units, agent.wavefront_size
-                ));
+                facts.push(format!("{} compute units", agent.compute_units));
+                // Not every device has any.
+                if agent.wavefront_size != 0 {
+                    facts.push(format!("wavefronts of {}", agent.wavefront_size));
+                }
             }
             _ => {}
         }
