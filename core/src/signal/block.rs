@@ -89,7 +89,7 @@ pub struct Block {
     pub references: AtomicU32,
     /// The free list's next slot.
     pub next_free: AtomicU32,
-    /// The link of the list of signals that changed, see [`super::fired`].
+    /// The link of the list of signals that changed, see `fired`.
     pub fired: AtomicU32,
     /// Doorbells: address of the function to call with `queue_context` and the value stored, or 0.
     pub notify: AtomicU64,

@@ -2,7 +2,7 @@
 //! (`hsa_amd_signal_async_handler`).
 //!
 //! The thread starts with the first handler. It sleeps until a signal that it watches changes, and looks at the conditions on
-//! that one only ([`super::fired`]), so that a wake costs the same beside thousands of other handlers. A handler that answers
+//! that one only (`fired`), so that a wake costs the same beside thousands of other handlers. A handler that answers
 //! `true` stays, and is called again as long as its condition holds; between two calls whoever shares the processor gets a
 //! turn, so that it can change the signal.
 //!
