@@ -69,6 +69,17 @@ pub trait System: Send + Sync + fmt::Debug {
         offset: u64,
     ) -> Result<*mut u8, Errno>;
 
+    /// Takes a range of addresses that nothing is mapped in, not accessible.
+    ///
+    /// # Errors
+    ///
+    /// [`Errno::EXIST`] when something is mapped there, and the system's number; [`Errno::NOSYS`] where a system does not
+    /// have it.
+    fn reserve_at(&self, address: *mut u8, bytes: usize) -> Result<(), Errno> {
+        let _ = (address, bytes);
+        Err(Errno::NOSYS)
+    }
+
     /// Unmaps a range.
     ///
     /// # Safety
@@ -187,6 +198,30 @@ impl System for LinuxSystem {
             return Err(errno_of(&std::io::Error::last_os_error()));
         }
         Ok(result.cast())
+    }
+
+    fn reserve_at(&self, address: *mut u8, bytes: usize) -> Result<(), Errno> {
+        // SAFETY: a new range; nothing is replaced.
+        let made = unsafe {
+            libc::mmap(
+                address.cast(),
+                bytes,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE,
+                -1,
+                0,
+            )
+        };
+        if made == libc::MAP_FAILED {
+            return Err(errno_of(&std::io::Error::last_os_error()));
+        }
+        if made.addr() == address.addr() {
+            return Ok(());
+        }
+        // Before Linux 4.17 the flag has no meaning, and the address is only a wish.
+        // SAFETY: the range was just made.
+        unsafe { self.munmap(made.cast(), bytes) }?;
+        Err(Errno::EXIST)
     }
 
     unsafe fn munmap(&self, address: *mut u8, bytes: usize) -> Result<(), Errno> {

@@ -18,6 +18,8 @@ pub struct Arena {
     base: AtomicUsize,
     /// Bytes from the base that can be read and written; only grows.
     committed: AtomicUsize,
+    /// Bytes of memory that a driver gave for it, which is all usable, or 0.
+    given: AtomicUsize,
 }
 
 impl Arena {
@@ -29,6 +31,7 @@ impl Arena {
             slots,
             base: AtomicUsize::new(0),
             committed: AtomicUsize::new(0),
+            given: AtomicUsize::new(0),
         }
     }
 
@@ -54,6 +57,13 @@ impl Arena {
             return Ok(base);
         }
         let bytes = self.slots * self.slot_bytes;
+        if let Some((range, bytes)) = super::source::arena(self.slot_bytes, self.slots)? {
+            let first = self.base.compare_exchange(0, range, Ordering::AcqRel, Ordering::Acquire);
+            if first.is_ok() {
+                self.given.store(bytes, Ordering::Release);
+            }
+            return Ok(first.map_or_else(|base| base, |_| range));
+        }
         // SAFETY: a new range that nothing uses yet.
         let range = unsafe {
             mmap_anonymous(
@@ -92,7 +102,13 @@ impl Arena {
         }
         let old = self.committed.load(Ordering::Acquire);
         let new = slots * self.slot_bytes;
-        if new > old {
+        let given = self.given.load(Ordering::Acquire);
+        if given != 0 && new > old {
+            if new > given {
+                return Err(Error::OutOfResources("handles"));
+            }
+            self.committed.store(new, Ordering::Release);
+        } else if new > old {
             // SAFETY: the part from `old` to `new` is reserved and nobody's yet.
             let result = unsafe {
                 mprotect(

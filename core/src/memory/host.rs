@@ -52,6 +52,8 @@ pub struct Pages {
     pub bytes: usize,
     outer: usize,
     outer_bytes: usize,
+    /// A driver's name for them, or 0.
+    given: u64,
 }
 
 impl Pages {
@@ -61,6 +63,15 @@ impl Pages {
     ///
     /// [`Error::OutOfResources`] when the system has none.
     pub fn map(bytes: usize, alignment: usize, options: HostOptions) -> Result<Self> {
+        if let Some((address, given)) = super::source::pages(bytes, alignment)? {
+            return Ok(Self {
+                address,
+                bytes,
+                outer: address,
+                outer_bytes: bytes,
+                given,
+            });
+        }
         let gone = || Error::OutOfResources("host memory");
         let page = page_bytes();
         let has_guard = options.guard_pages && (options.guard_small || bytes >= HUGE);
@@ -96,6 +107,7 @@ impl Pages {
             bytes,
             outer,
             outer_bytes,
+            given: 0,
         };
         if guard != 0 {
             let flags = MprotectFlags::from_bits_retain(usable.bits());
@@ -121,6 +133,7 @@ impl Pages {
             bytes,
             outer: 0,
             outer_bytes: 0,
+            given: 0,
         }
     }
 
@@ -136,6 +149,10 @@ impl Pages {
     ///
     /// Nothing may use them any more.
     pub unsafe fn unmap(self) {
+        if self.given != 0 {
+            super::source::free(self.given);
+            return;
+        }
         // SAFETY: the caller says so; the range is exactly what `map` mapped.
         let _ = unsafe { munmap(pointer(self.outer), self.outer_bytes) };
     }

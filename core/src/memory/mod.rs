@@ -16,6 +16,7 @@ pub mod own_buffers;
 pub mod region;
 pub mod registry;
 pub(crate) mod shown;
+pub(crate) mod source;
 pub mod svm;
 pub mod virtual_memory;
 

@@ -162,6 +162,8 @@ fn finish(
     plugins: &mut Plugins,
     make_host: MakeHost<'_>,
 ) -> Result<()> {
+    // SAFETY: the runtime keeps the driver, and takes no memory from it any more before it closes it.
+    unsafe { crate::memory::source::set(&runtime.drivers) };
     listen(runtime)?;
     show_arenas(runtime)?;
     let services = Box::new(crate::services::services(cell));
@@ -206,6 +208,11 @@ fn say_once_if_bare(runtime: &Runtime) {
 /// Listens to the driver whose hardware changes signals. Signals have one mailbox, so only one driver's events can be
 /// heard; beside it, and where the configuration wants no interrupts, waits look by themselves.
 fn listen(runtime: &Runtime) -> Result<()> {
+    let is_polled = |driver: &DriverSlot| driver.description.groups.contains(api::DriverGroups::POLLED);
+    if runtime.drivers.iter().any(|driver| !driver.nodes.is_empty() && is_polled(driver)) {
+        crate::signal::hardware::poll();
+        return Ok(());
+    }
     let mut drivers = runtime.drivers.iter().filter(|driver| {
         !driver.nodes.is_empty() && driver.description.groups.contains(api::DriverGroups::EVENTS)
     });
@@ -318,7 +325,8 @@ impl Machine {
             let Some(kind) = Agent::kind_of(device) else {
                 continue;
             };
-            agents[driver].insert(node, self.add_device(driver, number, kind));
+            let gives = drivers[driver].description.groups.contains(api::DriverGroups::HOST_MEMORY);
+            agents[driver].insert(node, self.add_device(driver, number, kind, gives));
             drivers[driver].nodes.push(node);
         }
         for (slot, agents) in drivers.iter().zip(&agents) {
@@ -364,7 +372,8 @@ impl Machine {
         }
     }
 
-    fn add_device(&mut self, driver: usize, number: u32, kind: AgentKind) -> usize {
+    /// `gives`: host memory of its driver is the host's, and no region of a device.
+    fn add_device(&mut self, driver: usize, number: u32, kind: AgentKind, gives: bool) -> usize {
         let agent = self.agents.len();
         let mut made = Agent {
             kind,
@@ -378,6 +387,9 @@ impl Machine {
         let description = device.description.clone();
         let first = self.regions.len();
         for (bank, memory) in description.banks.iter().enumerate() {
+            if gives && memory.kind == api::BankKind::HOST {
+                continue;
+            }
             let host_visible = memory.flags.contains(api::BankFlags::HOST_VISIBLE);
             let mut flags = GlobalFlags::COARSE_GRAINED;
             if memory.flags.contains(api::BankFlags::FINE_GRAIN) {

@@ -273,6 +273,7 @@ impl Runtime {
         crate::signal::pool::observe_no_more();
         crate::signal::pool::retire_all();
         self.extensions.lock().slots.clear();
+        crate::memory::source::clear();
         for driver in self.drivers.iter().rev() {
             // As above.
             let _ = driver.object.close();

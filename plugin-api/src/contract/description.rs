@@ -41,6 +41,11 @@ flag_word! {
         const SHARING = 1 << 7;
         /// Profiling: counters, samples.
         const PROFILING = 1 << 8;
+        /// Host memory that its devices see at the program's address is only what it allocates itself, from a bank of kind
+        /// [`BankKind::HOST`]; the runtime takes its host memory from there.
+        const HOST_MEMORY = 1 << 9;
+        /// Devices change signals and nothing tells of it: waits look by themselves.
+        const POLLED = 1 << 10;
     }
 }
 

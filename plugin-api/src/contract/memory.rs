@@ -35,6 +35,9 @@ flag_word! {
         const SCRATCH = 1 << 9;
         /// Host memory that is registered may lie at an address of the device's own, which is the answer's.
         const OWN_ADDRESS = 1 << 10;
+        /// Stays at its address until the process ends: a driver that is opened again knows it, and nodes see it, still. Asked
+        /// only of a driver that gives host memory ([`DriverGroups::HOST_MEMORY`](crate::DriverGroups::HOST_MEMORY)).
+        const LASTING = 1 << 11;
     }
 }
 

@@ -7,6 +7,7 @@
 //! `HSA_FORCE_FINE_GRAIN_PCIE`) come in the table `environment` and win over both. An empty value is unset.
 
 use crate::chip::Target;
+use hansa_plugin_api::{HostRef, LogLevel, RStr};
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
@@ -28,6 +29,21 @@ pub struct Config {
 const TARGET: &str = "override_gfx_version";
 
 impl Config {
+    /// Reads what the host has for this plugin, with a warning for each setting that means nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the host says.
+    pub fn of_host(host: HostRef<'_>) -> hansa_plugin_api::Result<Self> {
+        let text = host.configuration()?;
+        let (config, complaints) = Self::parse(text.as_str());
+        for complaint in complaints {
+            // A log that fails has nowhere to say so.
+            let _ = host.log(LogLevel::WARNING, RStr::from_str(&complaint));
+        }
+        Ok(config)
+    }
+
     /// Reads TOML text. Answers the settings, and a sentence for each that means nothing.
     #[must_use]
     pub fn parse(text: &str) -> (Self, Vec<String>) {

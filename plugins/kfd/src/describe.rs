@@ -1,10 +1,10 @@
 //! What the runtime is told: nodes, banks, caches and links, in the contract's words.
 
-use crate::discover::capability;
-use crate::machine::{has, has_svm, Gpu, MINOR_DMABUF};
+use crate::discover::{capability, Candidate};
+use crate::machine::{has, has_svm, MINOR_DMABUF};
 use crate::placed::MINOR_PLACED;
 use crate::topology::{cache_kind, Bank, Cache, Heap, Node, Topology};
-use crate::uapi::drm::IDS_FUSION;
+use crate::uapi::drm::{DeviceInfo, IDS_FUSION};
 use hansa_plugin_api as api;
 use hansa_plugin_api::sys::System;
 use hansa_plugin_api::{AgentCaps, Attribute, BankFlags, CacheFlags, RString, RVec};
@@ -46,11 +46,24 @@ struct Host {
     page: u64,
 }
 
+/// What the description of a GPU is made of, beside its node.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// What files tell.
+    pub candidate: &'a Candidate,
+    /// What the graphics driver tells, if it does.
+    pub info: Option<DeviceInfo>,
+    /// First address of group memory.
+    pub group_base: u64,
+    /// First address of private memory.
+    pub private_base: u64,
+}
+
 /// Describes the open GPUs of a machine.
 pub fn system(
     system: &dyn System,
     topology: &Topology,
-    gpus: &[Gpu],
+    gpus: &[Subject<'_>],
     hidden: Vec<String>,
     told: Told,
 ) -> api::SystemDescription {
@@ -88,6 +101,7 @@ pub fn system(
             .map(RString::from)
             .collect(),
     };
+    let nodes: Vec<u32> = gpus.iter().map(|gpu| gpu.candidate.node).collect();
     for (index, gpu) in gpus.iter().enumerate() {
         let Some(node) = topology.node(gpu.candidate.node) else {
             continue;
@@ -95,13 +109,13 @@ pub fn system(
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         description.nodes.push(gpu_node(index, gpu, node, &host, told));
     }
-    description.links = crate::links::links(system, topology, gpus).into();
+    description.links = crate::links::links(system, topology, &nodes).into();
     description
 }
 
-fn gpu_node(index: u32, gpu: &Gpu, node: &Node, host: &Host, told: Told) -> api::NodeDescription {
+fn gpu_node(index: u32, gpu: &Subject<'_>, node: &Node, host: &Host, told: Told) -> api::NodeDescription {
     let p = &node.properties;
-    let candidate = &gpu.candidate;
+    let candidate = gpu.candidate;
     let chip = candidate.own_target.chip();
     let shape = candidate.numbers.shape;
     let units = shape.simds / shape.simds_per_cu.max(1);
@@ -200,8 +214,8 @@ fn gpu_node(index: u32, gpu: &Gpu, node: &Node, host: &Host, told: Told) -> api:
         max_queues: MOST_QUEUES,
         min_queue_packets: QUEUE_PACKETS.0,
         max_queue_packets: QUEUE_PACKETS.1,
-        group_aperture_hi: half(gpu.apertures.lds_base),
-        private_aperture_hi: half(gpu.apertures.scratch_base),
+        group_aperture_hi: half(gpu.group_base),
+        private_aperture_hi: half(gpu.private_base),
         max_private_bytes: MAX_PRIVATE_BYTES,
         banks,
         caches: caches(node),

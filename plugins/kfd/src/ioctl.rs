@@ -50,10 +50,19 @@ impl Node {
         &self.place
     }
 
-    /// Runs a request on a structure whose pointers, if it has any, are good for what the request does.
-    fn call<R: Request>(&self, argument: &mut R) -> Result<()> {
+    /// Runs a request on a structure whose pointers, if it has any, are good for what the request does. Answers what the
+    /// call answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ioctl`].
+    pub fn ask<R: Request>(&self, argument: &mut R) -> Result<i32> {
         // SAFETY: `Request` pairs the number with the structure.
         unsafe { self.raw(R::NAME, R::CODE, std::ptr::from_mut(argument).cast()) }
+    }
+
+    fn call<R: Request>(&self, argument: &mut R) -> Result<()> {
+        self.ask(argument).map(drop)
     }
 
     /// Runs a request, again when a signal interrupted it.
@@ -61,12 +70,12 @@ impl Node {
     /// # Safety
     ///
     /// `argument` must point at what `code` reads and writes.
-    unsafe fn raw(&self, request: &'static str, code: u32, argument: *mut u8) -> Result<()> {
+    unsafe fn raw(&self, request: &'static str, code: u32, argument: *mut u8) -> Result<i32> {
         let mut tries = 0;
         loop {
             // SAFETY: the caller says that the argument fits.
             match unsafe { self.system.ioctl(self.file, code, argument) } {
-                Ok(_) => return Ok(()),
+                Ok(answer) => return Ok(answer),
                 Err(Errno::INTR | Errno::AGAIN) if tries < MOST_RETRIES => tries += 1,
                 Err(errno) => {
                     return Err(Error::Ioctl {

@@ -9,7 +9,6 @@
 //! Nothing is believed: a way to a node that is not there, or is hidden, is left out, and of several between the same
 //! two the lightest counts.
 
-use crate::machine::Gpu;
 use crate::topology::{link_flag, Heap, Link, Node, Topology};
 use hansa_plugin_api as api;
 use hansa_plugin_api::sys::System;
@@ -27,8 +26,8 @@ mod kind {
     pub(super) const QPI: u32 = 5;
 }
 
-/// All ways, in the contract's words.
-pub(crate) fn links(system: &dyn System, topology: &Topology, gpus: &[Gpu]) -> Vec<api::LinkDescription> {
+/// All ways, in the contract's words; `gpus` are the kernel's numbers of the nodes that are driven.
+pub(crate) fn links(system: &dyn System, topology: &Topology, gpus: &[u32]) -> Vec<api::LinkDescription> {
     let refs = references(system, topology, gpus);
     let mut ways: BTreeMap<(u32, u32), Link> = BTreeMap::new();
     for node in &topology.nodes {
@@ -63,7 +62,7 @@ pub(crate) fn links(system: &dyn System, topology: &Topology, gpus: &[Gpu]) -> V
 /// What the kernel's node numbers are in the contract: own numbers for GPUs, NUMA nodes for processors. The kernel
 /// lists processors in the order of the NUMA nodes that have some. Where the host shows fewer of them (a container
 /// without these files), those that are left stand for the rest.
-fn references(system: &dyn System, topology: &Topology, gpus: &[Gpu]) -> BTreeMap<u32, NodeRef> {
+fn references(system: &dyn System, topology: &Topology, gpus: &[u32]) -> BTreeMap<u32, NodeRef> {
     let numa = numa_nodes(system);
     let mut refs: BTreeMap<u32, NodeRef> = topology
         .nodes
@@ -76,7 +75,7 @@ fn references(system: &dyn System, topology: &Topology, gpus: &[Gpu]) -> BTreeMa
         })
         .collect();
     for (index, gpu) in (0_u32..).zip(gpus) {
-        refs.insert(gpu.candidate.node, NodeRef::own(index));
+        refs.insert(*gpu, NodeRef::own(index));
     }
     refs
 }

@@ -114,6 +114,17 @@ pub struct Gpu {
     pub render: Arc<Render>,
 }
 
+impl Gpu {
+    const fn subject(&self) -> describe::Subject<'_> {
+        describe::Subject {
+            candidate: &self.candidate,
+            info: self.info,
+            group_base: self.apertures.lds_base,
+            private_base: self.apertures.scratch_base,
+        }
+    }
+}
+
 /// The open driver.
 #[derive(Debug)]
 pub struct Machine {
@@ -192,7 +203,13 @@ impl Machine {
             minor,
             fine_grain_pcie: config.fine_grain_pcie,
         };
-        let description = describe::system(system.as_ref(), &topology, &gpus, hidden, told);
+        let description = describe::system(
+            system.as_ref(),
+            &topology,
+            &gpus.iter().map(Gpu::subject).collect::<Vec<_>>(),
+            hidden,
+            told,
+        );
         let mut machine = Self {
             system: Arc::clone(system),
             memory: Memory::default(),

@@ -7,9 +7,7 @@ use crate::machine::Lasting;
 use hansa_plugin_api::fork::Lazy;
 use hansa_plugin_api::manifest::{Claims, Kind, PluginFacts, Policy, TARGET};
 use hansa_plugin_api::sys::{LinuxSystem, System};
-use hansa_plugin_api::{
-    DriverObject, HostRef, LogLevel, Plugin, ProbeOutcome, RStr, RString, Result, INTERFACE,
-};
+use hansa_plugin_api::{DriverObject, HostRef, Plugin, ProbeOutcome, RString, Result, INTERFACE};
 use std::sync::Arc;
 
 /// AMD GPUs through `/dev/kfd`, as a plugin.
@@ -40,7 +38,7 @@ impl Plugin for KfdPlugin {
 
     fn probe(host: HostRef<'_>) -> Result<ProbeOutcome> {
         let system: Arc<dyn System> = Arc::new(LinuxSystem);
-        let devices = discover::probe(&system, &LASTING, &configuration(host)?)?;
+        let devices = discover::probe(&system, &LASTING, &Config::of_host(host)?)?;
         Ok(ProbeOutcome {
             devices: devices.into_iter().map(RString::from).collect(),
         })
@@ -51,19 +49,8 @@ impl Plugin for KfdPlugin {
             Arc::new(LinuxSystem),
             Arc::clone(&LASTING),
             host,
-            configuration(host)?,
+            Config::of_host(host)?,
         );
         Ok(DriverObject::new(driver))
     }
-}
-
-/// Reads the configuration, with a warning for each setting that means nothing.
-fn configuration(host: HostRef<'_>) -> Result<Config> {
-    let text = host.configuration()?;
-    let (config, complaints) = Config::parse(text.as_str());
-    for complaint in complaints {
-        // A log that fails has nowhere to say so.
-        let _ = host.log(LogLevel::WARNING, RStr::from_str(&complaint));
-    }
-    Ok(config)
 }

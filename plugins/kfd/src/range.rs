@@ -24,7 +24,8 @@ pub struct Range {
 }
 
 /// A pointer to an address of a mapping.
-pub(crate) fn pointer(address: u64) -> *mut u8 {
+#[must_use]
+pub fn pointer(address: u64) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(usize::try_from(address).unwrap_or(0))
 }
 
@@ -57,6 +58,28 @@ impl Range {
             outer,
             outer_bytes,
             address: outer.next_multiple_of(alignment.max(page)),
+            bytes,
+        })
+    }
+
+    /// Takes exactly this range, if nothing is mapped in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Map`]: with [`Errno::EXIST`](hansa_plugin_api::sys::Errno::EXIST) when something is.
+    pub fn at(system: &Arc<dyn System>, address: u64, bytes: u64) -> Result<Self> {
+        system
+            .reserve_at(pointer(address), size(bytes))
+            .map_err(|errno| Error::Map {
+                what: "address space at a given place",
+                bytes,
+                errno,
+            })?;
+        Ok(Self {
+            system: Arc::clone(system),
+            outer: address,
+            outer_bytes: bytes,
+            address,
             bytes,
         })
     }

@@ -23,6 +23,7 @@
 //! | [`debug`], [`smi`] | what debuggers and those who watch devices are told |
 //! | [`device`] | what runs packets behind the queues |
 //! | [`faults`] | the script of failures |
+//! | [`virtio`] | a virtual machine whose host stands on such a kernel |
 //! | [`user`], [`sync`] | guarded access to the process's memory, and locks |
 
 pub mod alias;
@@ -46,6 +47,7 @@ pub mod sync;
 pub mod system;
 pub mod tree;
 pub mod user;
+pub mod virtio;
 
 pub use faults::{Faults, Rule};
 pub use kernel::{Books, Encoding, Kernel, Options};

@@ -17,6 +17,16 @@ pub struct Properties {
     pub strange: Vec<String>,
 }
 
+impl<'a> FromIterator<(&'a str, u64)> for Properties {
+    /// Pairs that come from elsewhere than the kernel's text.
+    fn from_iter<I: IntoIterator<Item = (&'a str, u64)>>(pairs: I) -> Self {
+        Self {
+            values: pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+            strange: Vec::new(),
+        }
+    }
+}
+
 impl Properties {
     /// Reads a file's bytes. Never fails: what makes no sense is in `strange`.
     #[must_use]

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod program;
+pub(crate) mod virtio;
 
 use hansa_kfd::config::Config;
 use hansa_kfd::machine::Lasting;
@@ -22,6 +23,16 @@ use std::time::{Duration, Instant};
 pub(crate) struct RecordingHost {
     pub(crate) log: Mutex<Vec<String>>,
     pub(crate) reports: Mutex<Vec<api::DeviceEvent>>,
+}
+
+impl RecordingHost {
+    /// A host, and what a driver is given of it. It outlives every driver: it is never freed.
+    pub(crate) fn made() -> (Arc<Self>, api::HostRef<'static>) {
+        let host = Arc::new(Self::default());
+        let object: &'static api::HostObject =
+            Box::leak(Box::new(api::HostObject::new(Shared(Arc::clone(&host)))));
+        (host, object.as_ref())
+    }
 }
 
 #[derive(Debug)]
@@ -93,11 +104,8 @@ impl Rig {
     /// A driver that sees another system in front of the virtual one.
     pub(crate) fn on(system: Arc<VirtualSystem>, seen: Arc<dyn System>, config: Config) -> Self {
         let lasting = Arc::new(Lasting::default());
-        let host = Arc::new(RecordingHost::default());
-        // The host outlives the driver: it is never freed.
-        let object: &'static api::HostObject =
-            Box::leak(Box::new(api::HostObject::new(Shared(Arc::clone(&host)))));
-        let driver = KfdDriver::new(seen, Arc::clone(&lasting), object.as_ref(), config);
+        let (host, told) = RecordingHost::made();
+        let driver = KfdDriver::new(seen, Arc::clone(&lasting), told, config);
         Self {
             driver,
             system,
