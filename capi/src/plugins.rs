@@ -6,6 +6,7 @@ use hansa_core::plugin::BuiltIn;
 pub const BUILT_INS: &[BuiltIn] = &[
     BuiltIn::of::<hansa_kfd::KfdPlugin>(),
     BuiltIn::of::<hansa_xdna::XdnaPlugin>(),
+    BuiltIn::of::<hansa_kfd_virtio::KfdVirtioPlugin>(),
     BuiltIn::of::<hansa_sim::SimPlugin>(),
     BuiltIn::of::<hansa_amd::AmdPlugin>(),
     BuiltIn::of::<hansa_image::ImagePlugin>(),

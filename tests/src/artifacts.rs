@@ -63,6 +63,7 @@ const LIBRARIES: [&str; 8] = [
     "hansa-sim-plugin",
     "hansa-amd-plugin",
     "hansa-vkernel-preload",
+    "hansa-vkernel-guest",
     "hansa-image-plugin",
     "hansa-finalizer-plugin",
     "hansa-vxdna-plugin",

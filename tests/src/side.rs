@@ -1,8 +1,9 @@
-//! The same programs on three runtimes: AMD's from Debian and Hansa, both with the same virtual kernel below, and Hansa
-//! with the software GPU by itself.
+//! The same programs on four runtimes: AMD's from Debian and Hansa, both with the same virtual kernel below, Hansa in a
+//! virtual machine whose host has that kernel, and Hansa with the software GPU by itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use crate::artifacts::{libraries, scratch_dir};
 use crate::c_client::present;
@@ -18,6 +19,8 @@ pub enum Side {
     Amd,
     /// Hansa on the virtual kernel.
     Kfd,
+    /// Hansa in a virtual machine on the virtual kernel.
+    Guest,
     /// Hansa with the software GPU.
     Sim,
 }
@@ -30,6 +33,29 @@ pub enum Side {
 #[must_use]
 pub fn is_comparable() -> bool {
     ready() && present(Path::new(AMDS).exists(), AMDS, "libhsa-runtime64-1")
+}
+
+/// Writes the manifest of the backend in a virtual machine and gives its directory.
+fn guest_manifest() -> &'static Path {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    DIR.get_or_init(|| {
+        let dir = scratch_dir("guest");
+        let text = format!(
+            "format = 1\nid = \"org.hansa.guest\"\nkind = \"driver\"\nversion = \"{}\"\nlibrary = {:?}\n\
+             target = \"{}\"\ninterface = \"{}.{}\"\n[claims]\nalways = true\n",
+            env!("CARGO_PKG_VERSION"),
+            libraries().join("libhansa_vkernel_guest.so"),
+            hansa_plugin_api::manifest::TARGET,
+            hansa_plugin_api::INTERFACE.major,
+            hansa_plugin_api::INTERFACE.minor,
+        );
+        // Several tests write the same text at once; each puts a whole file in place.
+        let own = dir.join(format!("{}.part", std::process::id()));
+        std::fs::write(&own, text).expect("The target directory can be written");
+        std::fs::rename(&own, dir.join("50-org.hansa.guest.toml"))
+            .expect("The target directory can be written");
+        dir
+    })
 }
 
 impl Side {
@@ -49,10 +75,15 @@ impl Side {
         if self == Self::Sim {
             return command;
         }
+        command.env_remove("HANSA_CONFIG").env("VKERNEL_MACHINE", isa);
+        if self == Self::Guest {
+            command
+                .env("HANSA_PLUGIN_ADD", guest_manifest())
+                .env("HANSA_BACKENDS", "org.hansa.guest");
+            return command;
+        }
         command
-            .env_remove("HANSA_CONFIG")
             .env("LD_PRELOAD", libraries().join("libhansa_vkernel_preload.so"))
-            .env("VKERNEL_MACHINE", isa)
             .env("VKERNEL_DIR", scratch_dir("vkernel"));
         if self == Self::Amd {
             command.env_remove("LD_LIBRARY_PATH");

@@ -135,6 +135,26 @@ fn hansa_on_the_virtual_kernel_passes_every_client() {
     }
 }
 
+/// The same clients over the messages of a virtual machine: memory, signals and queues of the runtime are the driver's there.
+#[test]
+fn hansa_in_a_virtual_machine_passes_the_clients() {
+    if !ready() {
+        return;
+    }
+    for client in [
+        "vector_add",
+        "packets",
+        "signals",
+        "bad_packets",
+        "lifecycle",
+        "info",
+        "endings",
+    ] {
+        Side::Guest.output("gfx900", &program(client), &[code_objects()]);
+    }
+    Side::Guest.output("gfx900,gfx900", &program("vector_add"), &[code_objects()]);
+}
+
 /// Where the kernel reports exceptions, errors of queues arrive another way and are the same to programs.
 #[test]
 fn errors_of_queues_are_the_same_where_the_kernel_reports_them() {

@@ -58,7 +58,9 @@ impl Arena {
         }
         let bytes = self.slots * self.slot_bytes;
         if let Some((range, bytes)) = super::source::arena(self.slot_bytes, self.slots)? {
-            let first = self.base.compare_exchange(0, range, Ordering::AcqRel, Ordering::Acquire);
+            let first = self
+                .base
+                .compare_exchange(0, range, Ordering::AcqRel, Ordering::Acquire);
             if first.is_ok() {
                 self.given.store(bytes, Ordering::Release);
             }

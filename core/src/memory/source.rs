@@ -32,7 +32,11 @@ pub(crate) unsafe fn set(drivers: &[DriverSlot]) {
     let source = drivers.iter().find_map(|slot| {
         let gives = slot.description.groups.contains(api::DriverGroups::HOST_MEMORY);
         let node = *slot.nodes.first().filter(|_| gives)?;
-        let described = slot.description.nodes.iter().find(|described| described.node == node)?;
+        let described = slot
+            .description
+            .nodes
+            .iter()
+            .find(|described| described.node == node)?;
         let is_host = |bank: &api::MemoryBank| bank.kind == api::BankKind::HOST;
         Some(Source {
             // SAFETY: the caller's.
@@ -65,7 +69,10 @@ impl Source {
             flags: api::AllocFlags::FINE_GRAIN | api::AllocFlags::HOST_ACCESS | flags,
             reserved: 0,
         };
-        let given = self.driver.allocate(&request).map_err(super::operations::out_of_memory)?;
+        let given = self
+            .driver
+            .allocate(&request)
+            .map_err(super::operations::out_of_memory)?;
         if given.host_address == 0 || given.host_address != given.device_address {
             // A driver that cannot free it keeps it until it is closed.
             let _ = self.driver.free(given.handle);

@@ -209,7 +209,11 @@ fn say_once_if_bare(runtime: &Runtime) {
 /// heard; beside it, and where the configuration wants no interrupts, waits look by themselves.
 fn listen(runtime: &Runtime) -> Result<()> {
     let is_polled = |driver: &DriverSlot| driver.description.groups.contains(api::DriverGroups::POLLED);
-    if runtime.drivers.iter().any(|driver| !driver.nodes.is_empty() && is_polled(driver)) {
+    if runtime
+        .drivers
+        .iter()
+        .any(|driver| !driver.nodes.is_empty() && is_polled(driver))
+    {
         crate::signal::hardware::poll();
         return Ok(());
     }
@@ -325,7 +329,10 @@ impl Machine {
             let Some(kind) = Agent::kind_of(device) else {
                 continue;
             };
-            let gives = drivers[driver].description.groups.contains(api::DriverGroups::HOST_MEMORY);
+            let gives = drivers[driver]
+                .description
+                .groups
+                .contains(api::DriverGroups::HOST_MEMORY);
             agents[driver].insert(node, self.add_device(driver, number, kind, gives));
             drivers[driver].nodes.push(node);
         }

@@ -187,6 +187,7 @@ extern "C" fn in_child() {
     // A thread that forks is not inside `init` or `shut_down`; whoever held the lock is not in the child.
     LIFE.locked.store(0, Ordering::Relaxed);
     LIFE.owner.store(0, Ordering::Relaxed);
+    crate::memory::source::after_fork();
     crate::signal::wait::after_fork();
     crate::ipc::after_fork();
 }

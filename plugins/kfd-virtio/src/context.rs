@@ -2,6 +2,7 @@
 
 use crate::discover::Found;
 use crate::error::{Error, Result};
+use crate::memory::Block;
 use crate::queue::Doorbells;
 use crate::transport::{Channel, SHARED_BYTES};
 use crate::uapi::{
@@ -13,6 +14,7 @@ use crate::wire::{bytes, command, query, Answer, Message, VALUES};
 use hansa_kfd::discover::open_node;
 use hansa_kfd::ioctl::Node;
 use hansa_plugin_api::sys::System;
+use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
@@ -48,6 +50,8 @@ pub struct Context {
     pub window: Window,
     /// The pages that queues are rung on.
     pub doorbells: Doorbells,
+    /// Memory that stays when a driver is closed.
+    pub(crate) kept: Mutex<Vec<Block>>,
     /// The number of the next object.
     next: AtomicU32,
     // Last: what is mapped is taken away before the file is closed.
@@ -62,12 +66,7 @@ impl Context {
     /// What the kernel and the host say; nothing is left then.
     pub fn open(system: &Arc<dyn System>, found: &Found) -> Result<Self> {
         let node = open_node(system, &found.path)?;
-        let mut pairs = [
-            CONTEXT_CAPSET,
-            u64::from(CAPSET_HSAKMT),
-            CONTEXT_RINGS,
-            RINGS,
-        ];
+        let mut pairs = [CONTEXT_CAPSET, u64::from(CAPSET_HSAKMT), CONTEXT_RINGS, RINGS];
         node.ask(&mut ContextInit {
             num_params: 2,
             pad: 0,
@@ -76,21 +75,17 @@ impl Context {
         // The shared block is a resource of the context, and ends with it.
         let block = create(&node, BLOB_HOST3D, BLOB_MAPPABLE, SHARED_BYTES, 0, 0)?.resource;
         let channel = Channel::new(system, &node, place_of(&node, block)?)?;
-        let heap = heap(system.as_ref()).unwrap_or(system.page_size() as u64);
+        let heap = heap(system.as_ref()).unwrap_or_else(|| system.page_size() as u64);
         let open = Message::new(command::QUERY, bytes::QUERY)
             .word(query::KIND, query::OPEN)
             .long(query::ARGUMENTS, heap);
         let answer = channel.send(&node, "OPEN_KFD", open, bytes::QUERY_ANSWER)?;
-        let window = Window::take(
-            system,
-            "OPEN_KFD",
-            answer.long(VALUES),
-            answer.long(VALUES + 8),
-        )?;
+        let window = Window::take(system, "OPEN_KFD", answer.long(VALUES), answer.long(VALUES + 8))?;
         Ok(Self {
             channel,
             window,
             doorbells: Doorbells::default(),
+            kept: Mutex::default(),
             // 0 is the shared block, and 1 is left out as AMD's guest does.
             next: AtomicU32::new(2),
             node,
@@ -160,7 +155,14 @@ impl Context {
     /// What the kernel says; many kernels refuse all of it.
     pub fn adopt_user(&self, address: u64, bytes: u64) -> Result<UserResource> {
         let number = self.number()?;
-        create(&self.node, BLOB_HOST3D_GUEST, BLOB_USERPTR, bytes, number, address)
+        create(
+            &self.node,
+            BLOB_HOST3D_GUEST,
+            BLOB_USERPTR,
+            bytes,
+            number,
+            address,
+        )
     }
 
     /// Where a resource is in the node's file.

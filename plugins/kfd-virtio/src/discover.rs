@@ -87,7 +87,10 @@ impl Look {
         Error::NoDevice(if self.hidden.is_empty() {
             "There is no render node".into()
         } else {
-            format!("No host with AMD's compute driver is there. {}", self.hidden.join(". "))
+            format!(
+                "No host with AMD's compute driver is there. {}",
+                self.hidden.join(". ")
+            )
         })
     }
 }
@@ -144,7 +147,10 @@ fn judge(system: &Arc<dyn System>, path: &Path) -> Result<Capset> {
     }
     for (param, what) in [
         (PARAM_RESOURCE_BLOB, "resources of memory (blobs)"),
-        (PARAM_HOST_VISIBLE, "memory of the host that can be mapped (hostmem=)"),
+        (
+            PARAM_HOST_VISIBLE,
+            "memory of the host that can be mapped (hostmem=)",
+        ),
         (PARAM_CONTEXT_INIT, "contexts of other kinds than OpenGL"),
     ] {
         if parameter(&node, param)? == 0 {

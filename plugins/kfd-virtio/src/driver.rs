@@ -89,6 +89,7 @@ impl Driver for KfdVirtioDriver {
         // The parent's threads are not here, and one of them may hold the lock; then nothing can be let go.
         if let Some(mut state) = self.state.try_write() {
             if let State::Open(machine) = std::mem::replace(&mut *state, State::Forked) {
+                machine.memory.separate(&machine.context);
                 // Everything in it names things of the parent.
                 std::mem::forget(machine);
             }
@@ -100,9 +101,7 @@ impl Driver for KfdVirtioDriver {
     fn allocate(&self, request: &AllocRequest) -> api::Result<Allocation> {
         let machine = self.machine()?;
         if request.flags.contains(AllocFlags::SCRATCH) {
-            return Ok(machine
-                .scratch
-                .allocate(&machine, request.node, request.bytes)?);
+            return Ok(machine.scratch.allocate(&machine, request.node, request.bytes)?);
         }
         Ok(machine.memory.allocate(&machine, request)?)
     }
@@ -152,9 +151,7 @@ impl Driver for KfdVirtioDriver {
 
     fn allocate_scratch(&self, request: &ScratchRequest) -> api::Result<Allocation> {
         let machine = self.machine()?;
-        Ok(machine
-            .scratch
-            .allocate(&machine, request.node, request.bytes)?)
+        Ok(machine.scratch.allocate(&machine, request.node, request.bytes)?)
     }
 
     fn set_trap_handler(

@@ -43,6 +43,9 @@ pub enum Error {
         /// Where devices see it.
         seen: u64,
     },
+    /// Memory of the program that devices cannot see.
+    #[error("Devices do not see memory of the program: this guest's kernel makes no resources of it")]
+    Unseen,
     /// Something that the protocol has no command for.
     #[error("{0} cannot be done over virtio-gpu")]
     Missing(&'static str),
@@ -136,7 +139,9 @@ impl From<Error> for api::Error {
                 made.errno = status.min(0).saturating_neg();
                 return made;
             }
-            Error::Nonsense { .. } | Error::NotOpen | Error::Elsewhere { .. } => api::ErrorCode::FAILED,
+            Error::Nonsense { .. } | Error::NotOpen | Error::Elsewhere { .. } | Error::Unseen => {
+                api::ErrorCode::FAILED
+            }
             Error::Lost(_) | Error::Forked => api::ErrorCode::DEVICE_LOST,
             Error::NoDevice(_) => api::ErrorCode::NO_DEVICE,
             Error::Missing(_) => api::ErrorCode::NOT_SUPPORTED,

@@ -158,8 +158,8 @@ impl Events {
     ///
     /// [`Error::Handle`], and what the host says.
     pub fn wait(&self, machine: &Machine, events: &[u32], all: bool, timeout_ms: u32) -> Result<bool> {
-        let end = (timeout_ms < FOR_EVER_MS)
-            .then(|| Instant::now() + Duration::from_millis(u64::from(timeout_ms)));
+        let end =
+            (timeout_ms < FOR_EVER_MS).then(|| Instant::now() + Duration::from_millis(u64::from(timeout_ms)));
         let mut left = events.to_vec();
         let mut pause = PAUSES.0;
         loop {
@@ -211,4 +211,3 @@ pub fn set_trap_handler(machine: &Machine, node: u32, code: (u64, u64), data: (u
         .send("SET_TRAP_HANDLER", message, bytes::EVENT_ANSWER)
         .map(drop)
 }
-

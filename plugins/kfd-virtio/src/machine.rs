@@ -42,6 +42,11 @@ impl Lasting {
     /// Forgets everything in a child process: the file is closed there, the mappings are the parent's.
     pub fn after_fork(&self) {
         if let Some((_, context)) = self.context.lock().take() {
+            if let Some(kept) = context.kept.try_lock() {
+                for block in kept.iter() {
+                    block.separate(&context);
+                }
+            }
             context.node().abandon();
             std::mem::forget(context);
         }
@@ -59,7 +64,12 @@ impl Lasting {
                 return Ok(Arc::clone(context));
             }
         }
-        // A context that was lost is in the way of the same addresses.
+        // A context that was lost is in the way of the same addresses; one with memory that lasts has to stay all the same.
+        if let Some((_, context)) = &*kept {
+            if !context.kept.lock().is_empty() {
+                return Err(Error::Lost("signals of this process are in its memory".into()));
+            }
+        }
         kept.take();
         let context = Arc::new(Context::open(system, found)?);
         *kept = Some((found.minor, Arc::clone(&context)));
@@ -163,6 +173,8 @@ impl Machine {
             minor: 0,
         };
         let described = describe::system(system.as_ref(), &topology, &subjects, hidden, told);
+        let memory = Memory::default();
+        memory.restore(std::mem::take(&mut *context.kept.lock()));
         Ok(Self {
             host_node: topology
                 .nodes
@@ -171,7 +183,7 @@ impl Machine {
                 .map_or(0, |node| node.number),
             description: adapt(described, &topology, system.page_size() as u64),
             system: Arc::clone(system),
-            memory: Memory::default(),
+            memory,
             scratch: Scratch::new(gpus.len()),
             queues: Queues::default(),
             events: Events::default(),
@@ -257,11 +269,7 @@ fn can_be_driven(candidate: &Candidate, place: topology::Apertures) -> std::resu
 }
 
 /// What a device cannot do over virtio-gpu, and what the driver gives instead.
-fn adapt(
-    mut description: api::SystemDescription,
-    topology: &Topology,
-    page: u64,
-) -> api::SystemDescription {
+fn adapt(mut description: api::SystemDescription, topology: &Topology, page: u64) -> api::SystemDescription {
     description.groups =
         DriverGroups::MEMORY | DriverGroups::QUEUES | DriverGroups::HOST_MEMORY | DriverGroups::POLLED;
     let system = topology.nodes.iter().flat_map(|node| &node.banks);
@@ -279,10 +287,14 @@ fn adapt(
         );
         // Their queues' indices would have to be where the host puts them.
         (node.dma_engines, node.dma_link_engines) = (0, 0);
-        node.attributes.retain(|attribute| attribute.key != Attribute::GWS_COUNT);
+        node.attributes
+            .retain(|attribute| attribute.key != Attribute::GWS_COUNT);
         node.banks.push(api::MemoryBank {
             kind: BankKind::HOST,
-            flags: BankFlags::HOST_VISIBLE | BankFlags::FINE_GRAIN | BankFlags::KERNARG | BankFlags::EXECUTABLE,
+            flags: BankFlags::HOST_VISIBLE
+                | BankFlags::FINE_GRAIN
+                | BankFlags::KERNARG
+                | BankFlags::EXECUTABLE,
             bytes,
             granule: page,
             recommended_granule: page,

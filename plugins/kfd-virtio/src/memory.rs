@@ -6,7 +6,7 @@
 //!
 //! Allocations are found by any address in them, so queues and registrations may use parts.
 
-use crate::context::Resource;
+use crate::context::{Context, Resource};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::user_memory::User;
@@ -32,6 +32,24 @@ pub(crate) struct Block {
     mapped: Vec<u32>,
     /// The guest has it mapped.
     shown: bool,
+    /// It stays until the process ends.
+    lasting: bool,
+}
+
+impl Block {
+    /// Puts a copy of it, of this process alone, in its place; only what lasts is still used in a forked child.
+    pub(crate) fn separate(&self, context: &Context) {
+        if self.lasting && self.shown {
+            // A refusal leaves it shared with the parent.
+            let _ = context.window.separate(self.address, self.bytes);
+        }
+    }
+}
+
+/// An allocation that could not be freed.
+struct Kept {
+    block: Block,
+    error: Error,
 }
 
 /// What a handle stands for.
@@ -128,7 +146,8 @@ impl Memory {
             .banks
             .get(request.bank as usize)
             .ok_or_else(|| Error::Argument(format!("Node {} has no bank {}", request.node, request.bank)))?;
-        if request.flags.contains(AllocFlags::MEMORY_ONLY) || request.flags.contains(AllocFlags::ADDRESS_ONLY) {
+        if request.flags.contains(AllocFlags::MEMORY_ONLY) || request.flags.contains(AllocFlags::ADDRESS_ONLY)
+        {
             return Err(Error::Missing("Memory and addresses apart"));
         }
         if request.address != 0 {
@@ -138,7 +157,11 @@ impl Memory {
         let shown = bank.flags.contains(BankFlags::HOST_VISIBLE);
         let page = machine.system.page_size() as u64;
         let natural = if is_host { page } else { DEVICE_ALIGNMENT };
-        let slack = if request.alignment > natural { request.alignment } else { 0 };
+        let slack = if request.alignment > natural {
+            request.alignment
+        } else {
+            0
+        };
         let bytes = request
             .bytes
             .checked_add(slack)
@@ -153,7 +176,11 @@ impl Memory {
         let mut block = self.object(
             machine,
             &ObjectRequest {
-                node: if is_host { machine.host_node } else { gpu.candidate.node },
+                node: if is_host {
+                    machine.host_node
+                } else {
+                    gpu.candidate.node
+                },
                 flags: flags(request.flags, bank.flags, is_host),
                 bytes,
                 shown,
@@ -164,6 +191,7 @@ impl Memory {
             return Err(error);
         }
         block.mapped = nodes;
+        block.lasting = request.flags.contains(AllocFlags::LASTING);
         let address = block.address.next_multiple_of(request.alignment.max(1));
         block.given = (address, request.bytes);
         Ok(self.keep(block))
@@ -222,6 +250,44 @@ impl Memory {
             .then_some((place.resource, MemoryHandle(place.handle)))
     }
 
+    /// The allocations that cover a range, one after the other; none where a part of it is something else.
+    pub(crate) fn covering(&self, address: u64, bytes: u64) -> Vec<MemoryHandle> {
+        let places = self.places.lock();
+        let end = address.saturating_add(bytes);
+        let mut found = Vec::new();
+        let mut at = address;
+        while at < end {
+            match places.range(..=at).next_back() {
+                Some((start, place)) if place.resource != 0 && at - start < place.bytes => {
+                    found.push(MemoryHandle(place.handle));
+                    at = start + place.bytes;
+                }
+                _ => return Vec::new(),
+            }
+        }
+        found
+    }
+
+    /// Enters allocations that an earlier driver of the process left.
+    pub(crate) fn restore(&self, blocks: Vec<Block>) {
+        for block in blocks {
+            self.keep(block);
+        }
+    }
+
+    /// Makes what lasts memory of this process alone, in a forked child.
+    pub(crate) fn separate(&self, context: &Context) {
+        // The parent's threads are not here, and one of them may have held it.
+        let Some(things) = self.things.try_lock() else {
+            return;
+        };
+        for thing in things.values() {
+            if let Thing::Block(block) = thing {
+                block.separate(context);
+            }
+        }
+    }
+
     /// Makes an object of the host, its resource, and what the guest maps of it.
     fn object(&self, machine: &Machine, request: &ObjectRequest) -> Result<Block> {
         let context = &machine.context;
@@ -258,6 +324,7 @@ impl Memory {
             resource,
             mapped: Vec::new(),
             shown: false,
+            lasting: false,
         };
         if request.shown {
             let file = context.node().file();
@@ -275,23 +342,23 @@ impl Memory {
 
     /// Frees an allocation, when the first error is the one to tell, or nobody is left to tell one to.
     fn give_up(&self, machine: &Machine, block: Block) {
-        if let Err((block, _)) = self.end(machine, block) {
+        if let Err(kept) = self.end(machine, block) {
             // Once more; what is refused again goes with the context, and its addresses stay taken.
-            let _ = self.end(machine, block);
+            let _ = self.end(machine, kept.block);
         }
     }
 
     /// Frees an allocation. When that is refused, it is still there, and not mapped any more.
-    fn end(&self, machine: &Machine, mut block: Block) -> std::result::Result<(), (Block, Error)> {
+    fn end(&self, machine: &Machine, mut block: Block) -> std::result::Result<(), Box<Kept>> {
         let context = &machine.context;
         if block.shown {
             if let Err(error) = context.window.hide(block.address, block.bytes) {
-                return Err((block, error));
+                return Err(Box::new(Kept { block, error }));
             }
             block.shown = false;
         }
         if let Err(error) = context.close(block.resource) {
-            return Err((block, error));
+            return Err(Box::new(Kept { block, error }));
         }
         self.disclaim(block.address);
         Ok(())
@@ -332,9 +399,9 @@ impl Memory {
     /// [`Error::Handle`]; what the kernel says, and then it is still there.
     pub fn free(&self, machine: &Machine, handle: MemoryHandle) -> Result<()> {
         match self.take(handle)? {
-            Thing::Block(block) => self.end(machine, block).map_err(|(block, error)| {
-                self.put_back(handle, Thing::Block(block));
-                error
+            Thing::Block(block) => self.end(machine, block).map_err(|kept| {
+                self.put_back(handle, Thing::Block(kept.block));
+                kept.error
             }),
             Thing::User(mut user) => match user.end(machine) {
                 Ok(()) => {
@@ -373,7 +440,9 @@ impl Memory {
     ///
     /// As [`Self::map`].
     pub fn unmap(&self, machine: &Machine, handle: MemoryHandle, nodes: &[u32]) -> Result<()> {
-        self.change(machine, handle, |mapped| mapped.retain(|node| !nodes.contains(node)))
+        self.change(machine, handle, |mapped| {
+            mapped.retain(|node| !nodes.contains(node));
+        })
     }
 
     fn change(&self, machine: &Machine, handle: MemoryHandle, act: impl FnOnce(&mut Vec<u32>)) -> Result<()> {
@@ -421,9 +490,11 @@ impl Memory {
 
     /// Frees everything.
     pub(crate) fn close(&self, machine: &Machine) {
+        let mut kept = Vec::new();
         let things: Vec<Thing> = self.things.lock().drain().map(|(_, thing)| thing).collect();
         for thing in things {
             match thing {
+                Thing::Block(block) if block.lasting => kept.push(block),
                 Thing::Block(block) => self.give_up(machine, block),
                 Thing::User(mut user) => {
                     if user.end(machine).is_err() {
@@ -434,6 +505,7 @@ impl Memory {
             }
         }
         self.places.lock().clear();
+        *machine.context.kept.lock() = kept;
     }
 }
 

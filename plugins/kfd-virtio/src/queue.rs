@@ -85,7 +85,9 @@ impl Queues {
                 .memory
                 .at(address, bytes)
                 .map(|(resource, _)| resource)
-                .ok_or_else(|| Error::Argument(format!("The {what} at {address:#x} is not memory of this driver")))
+                .ok_or_else(|| {
+                    Error::Argument(format!("The {what} at {address:#x} is not memory of this driver"))
+                })
         };
         let ring = resource_at("ring", request.ring_address, request.ring_bytes)?;
         let indices = resource_at("write index", request.write_index_address, 8)?;
@@ -169,12 +171,17 @@ fn doorbell(
 ) -> Result<u64> {
     let (doorbell, offset) = (made.long(answer::DOORBELL), made.long(answer::DOORBELL_OFFSET));
     if offset > DOORBELL_BYTES - ONE || doorbell % ONE != 0 || doorbell < offset {
-        return Err(nonsense(format!("the doorbell {doorbell:#x} at {offset:#x} of its page")));
+        return Err(nonsense(format!(
+            "the doorbell {doorbell:#x} at {offset:#x} of its page"
+        )));
     }
     let base = doorbell - offset;
     if let Some(page) = pages.get(&node) {
         if page.address != base {
-            return Err(nonsense(format!("doorbells at {base:#x} after {:#x}", page.address)));
+            return Err(nonsense(format!(
+                "doorbells at {base:#x} after {:#x}",
+                page.address
+            )));
         }
         return Ok(doorbell);
     }

@@ -45,9 +45,7 @@ pub struct Apertures {
 ///
 /// What the host says, and [`Error::Nonsense`].
 pub fn read(context: &Context, render_minor: u32) -> Result<(Topology, Vec<Apertures>)> {
-    let nodes = context
-        .query("GET_SYS_PROP", query::SYSTEM, &[], 0)?
-        .word(VALUES);
+    let nodes = context.query("GET_SYS_PROP", query::SYSTEM, &[], 0)?.word(VALUES);
     if nodes > MOST_NODES {
         return Err(Error::Nonsense {
             request: "GET_SYS_PROP",
@@ -102,7 +100,10 @@ fn properties(answer: &Answer, render_minor: u32) -> Properties {
         ("array_count", word(56) * word(60)),
         ("simd_arrays_per_engine", word(60)),
         ("simd_per_cu", word(68)),
-        ("gfx_target_version", u64::from(major * 10_000 + minor * 100 + step)),
+        (
+            "gfx_target_version",
+            u64::from(major * 10_000 + minor * 100 + step),
+        ),
         ("fw_version", u64::from(engine & 0x3ff)),
         ("vendor_id", half(84)),
         ("device_id", half(86)),
@@ -156,7 +157,14 @@ fn banks(context: &Context, node: u32, count: u32) -> Result<(Vec<Bank>, Apertur
     };
     let mut banks = Vec::new();
     let arguments = [node, number(count)];
-    for bank in list(context, "GET_NOD_MEM_PROP", query::BANKS, &arguments, count, entry::BANK)? {
+    for bank in list(
+        context,
+        "GET_NOD_MEM_PROP",
+        query::BANKS,
+        &arguments,
+        count,
+        entry::BANK,
+    )? {
         let kind = bank.word(0);
         match kind {
             heap::GROUP => places.group = bank.long(24),

@@ -190,9 +190,7 @@ impl Channel {
         };
         // A submission that was refused was not seen by the host.
         node.ask(&mut execute)?;
-        let waited = self
-            .wait(execute.fence_fd)
-            .and_then(|()| self.settle(sequence));
+        let waited = self.wait(execute.fence_fd).and_then(|()| self.settle(sequence));
         if let Err(why) = waited {
             let why = format!("{request}: {why}");
             state.lost = Some(why.clone());
@@ -217,7 +215,9 @@ impl Channel {
         let length = u32::try_from(capacity).unwrap_or(0);
         self.shared.word(self.answers).store(length, Ordering::Relaxed);
         let failure = u32::from_ne_bytes(UNANSWERED.to_ne_bytes());
-        self.shared.word(self.answers + 4).store(failure, Ordering::Release);
+        self.shared
+            .word(self.answers + 4)
+            .store(failure, Ordering::Release);
     }
 
     /// Waits for a fence, which is closed.
@@ -248,11 +248,15 @@ impl Channel {
             }
             // The distance of numbers that go around.
             if reached.wrapping_sub(sequence) < 1 << 31 {
-                return Err(format!("message {reached} was answered, and {sequence} was the last"));
+                return Err(format!(
+                    "message {reached} was answered, and {sequence} was the last"
+                ));
             }
             let end = *end.get_or_insert_with(|| Instant::now() + GRACE);
             if Instant::now() > end {
-                return Err(format!("message {sequence} ended without an answer, after {reached}"));
+                return Err(format!(
+                    "message {sequence} ended without an answer, after {reached}"
+                ));
             }
             std::thread::yield_now();
         }
@@ -268,7 +272,11 @@ impl Channel {
         let answer = Answer(copy);
         let length = answer.word(0) as usize;
         // A refusal has nothing after its result.
-        let needed = if answer.result() == 0 { bytes } else { crate::wire::VALUES };
+        let needed = if answer.result() == 0 {
+            bytes
+        } else {
+            crate::wire::VALUES
+        };
         if length < needed || length > capacity {
             return Err(Error::Nonsense {
                 request,

@@ -33,13 +33,16 @@ pub(crate) struct User {
 ///
 /// # Errors
 ///
-/// [`Error::Elsewhere`], [`Error::Missing`] where the guest's kernel has no such resources, and what the host says; then
+/// [`Error::Elsewhere`], [`Error::Unseen`] where the guest's kernel has no such resources, and what the host says; then
 /// nothing is left of it.
 pub fn register(machine: &Machine, request: &HostMemoryRequest<'_>) -> Result<Allocation> {
     let nodes = machine.host_nodes(request.nodes.as_slice())?;
     let (address, bytes) = (request.address, request.bytes);
-    if let Some((_, of)) = machine.memory.at(address, bytes) {
-        machine.memory.map(machine, of, &nodes)?;
+    let covering = machine.memory.covering(address, bytes);
+    if !covering.is_empty() {
+        for of in covering {
+            machine.memory.map(machine, of, &nodes)?;
+        }
         return Ok(Allocation {
             handle: machine.memory.keep_part(),
             device_address: address,
@@ -49,7 +52,7 @@ pub fn register(machine: &Machine, request: &HostMemoryRequest<'_>) -> Result<Al
     }
     let adopted = machine.context.adopt_user(address, bytes).map_err(|error| {
         if error.is_unknown_to_the_kernel() {
-            Error::Missing("Registering memory of the program (this guest's kernel has no resources of it)")
+            Error::Unseen
         } else {
             error
         }
@@ -67,17 +70,16 @@ pub fn register(machine: &Machine, request: &HostMemoryRequest<'_>) -> Result<Al
     let read_only = request.flags.contains(AllocFlags::READ_ONLY);
     let made = user
         .make(machine, adopted.offset, read_only)
-        .and_then(|()| user.map(machine, nodes))
-        .and_then(|()| {
-            if user.seen == address || own_address {
-                Ok(())
-            } else {
-                Err(Error::Elsewhere {
-                    address,
-                    seen: user.seen,
-                })
-            }
-        });
+        .and_then(|()| user.map(machine, nodes));
+    let elsewhere = user.seen != address && !own_address;
+    let made = made.and(if elsewhere {
+        Err(Error::Elsewhere {
+            address,
+            seen: user.seen,
+        })
+    } else {
+        Ok(())
+    });
     if let Err(error) = made {
         // The first error is the one to tell; what is refused twice goes with the context.
         if user.end(machine).is_err() {
@@ -157,10 +159,9 @@ impl User {
             self.mapped.clear();
         }
         if self.registered {
-            let message = about(memory::DEREGISTER, self.host, 0).word(memory::RESOURCE, self.resource.number);
-            machine
-                .context
-                .send("DEREG_MEM", message, bytes::MEMORY_ANSWER)?;
+            let message =
+                about(memory::DEREGISTER, self.host, 0).word(memory::RESOURCE, self.resource.number);
+            machine.context.send("DEREG_MEM", message, bytes::MEMORY_ANSWER)?;
             self.registered = false;
         }
         machine.context.close(self.resource)

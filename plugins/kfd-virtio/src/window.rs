@@ -23,12 +23,7 @@ impl Window {
     /// # Errors
     ///
     /// [`Error::Nonsense`], and what mapping says.
-    pub fn take(
-        system: &Arc<dyn System>,
-        request: &'static str,
-        address: u64,
-        bytes: u64,
-    ) -> Result<Self> {
+    pub fn take(system: &Arc<dyn System>, request: &'static str, address: u64, bytes: u64) -> Result<Self> {
         let page = system.page_size() as u64;
         let end = address.checked_add(bytes).filter(|end| *end <= LIMIT);
         if bytes == 0 || end.is_none() || address == 0 || (address | bytes) & (page - 1) != 0 {
@@ -72,6 +67,25 @@ impl Window {
     /// What mapping says; then it is still seen.
     pub fn hide(&self, address: u64, bytes: u64) -> Result<()> {
         self.map("address space", address, bytes, false, None)
+    }
+
+    /// Puts a copy of a part that is seen, of this process alone, in its place.
+    ///
+    /// # Errors
+    ///
+    /// What mapping says; then nothing changed, or the part is zero.
+    pub fn separate(&self, address: u64, bytes: u64) -> Result<()> {
+        let length = usize::try_from(bytes).unwrap_or(0);
+        let mut copy = vec![0_u8; length];
+        if !self.contains(address, bytes) {
+            return Ok(());
+        }
+        // SAFETY: the part is seen, as the caller says; the parent may write meanwhile, and any value is a value.
+        unsafe { std::ptr::copy_nonoverlapping(pointer(address).cast_const(), copy.as_mut_ptr(), length) };
+        self.map("memory of a child process", address, bytes, true, None)?;
+        // SAFETY: the part was just mapped for reading and writing.
+        unsafe { std::ptr::copy_nonoverlapping(copy.as_ptr(), pointer(address), length) };
+        Ok(())
     }
 
     fn map(

@@ -218,7 +218,11 @@ pub struct Answer(pub(crate) Vec<u8>);
 
 impl Answer {
     fn part<const N: usize>(&self, at: usize) -> [u8; N] {
-        self.0.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
+        self.0
+            .get(at..)
+            .and_then(|rest| rest.first_chunk())
+            .copied()
+            .unwrap_or([0; N])
     }
 
     /// 8 bits.

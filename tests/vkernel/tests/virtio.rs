@@ -93,17 +93,25 @@ fn a_gpu_is_described_as_outside() {
     let outside = Rig::new(Machine::with_gpus(&specs), hansa_vkernel::Options::default());
     guest.driver.open().unwrap();
     outside.driver.open().unwrap();
-    let (ours, theirs) = (guest.driver.describe().unwrap(), outside.driver.describe().unwrap());
+    let (ours, theirs) = (
+        guest.driver.describe().unwrap(),
+        outside.driver.describe().unwrap(),
+    );
     assert_eq!(ours.nodes.len(), 2);
     assert_eq!(ours.links.len(), theirs.links.len());
     for (a, b) in ours.links.iter().zip(&theirs.links) {
         assert_eq!(format!("{a:?}"), format!("{b:?}"));
     }
     for (a, b) in ours.nodes.iter().zip(&theirs.nodes) {
-        assert!(b.caps.contains(AgentCaps::SHARED_ADDRESSES) && !a.caps.contains(AgentCaps::SHARED_ADDRESSES));
+        assert!(
+            b.caps.contains(AgentCaps::SHARED_ADDRESSES) && !a.caps.contains(AgentCaps::SHARED_ADDRESSES)
+        );
         let mut a = a.clone();
         let local = |bank: &api::MemoryBank| bank.kind == BankKind::LOCAL;
-        assert!(a.banks.iter().any(|bank| bank.kind == BankKind::HOST && bank.bytes == 25_276_059_648));
+        assert!(a
+            .banks
+            .iter()
+            .any(|bank| bank.kind == BankKind::HOST && bank.bytes == 25_276_059_648));
         a.banks.retain(local);
         // What differs is what virtio-gpu cannot do, the place of the node, and what only the graphics driver knows.
         (a.caps, a.dma_engines, a.dma_link_engines) = (b.caps, b.dma_engines, b.dma_link_engines);
@@ -192,7 +200,10 @@ fn memory_is_seen_by_host_and_device_and_given_back() {
     assert_eq!(rig.driver.available(0).unwrap(), free - (3 << 20));
     word(a.host_address + (3 << 20) - 8).store(7, Ordering::Relaxed);
     rig.driver.free(a.handle).unwrap();
-    assert_eq!(rig.driver.free(a.handle).unwrap_err().code, ErrorCode::INVALID_HANDLE);
+    assert_eq!(
+        rig.driver.free(a.handle).unwrap_err().code,
+        ErrorCode::INVALID_HANDLE
+    );
     assert_eq!((rig.kernel().books(), rig.guest.books()), before);
     // More than there is leaves nothing either.
     let error = rig.allocate(BankKind::LOCAL, 1 << 34).unwrap_err();
@@ -272,7 +283,7 @@ fn memory_of_the_program_is_seen_where_the_host_has_it() {
         (UserMemory::Same, true, Ok(true)),
         (UserMemory::Elsewhere, true, Ok(false)),
         (UserMemory::Elsewhere, false, Err(ErrorCode::FAILED)),
-        (UserMemory::Refused, true, Err(ErrorCode::NOT_SUPPORTED)),
+        (UserMemory::Refused, true, Err(ErrorCode::FAILED)),
     ];
     for (user_memory, own, outcome) in rows {
         let rig = GuestRig::new(
@@ -294,7 +305,11 @@ fn memory_of_the_program_is_seen_where_the_host_has_it() {
             (Err(error), Err(code)) => assert_eq!(error.code, code, "{error}"),
             (made, _) => panic!("{user_memory:?}, {own}: {made:?}"),
         }
-        assert_eq!((rig.kernel().books(), rig.guest.books()), before, "{user_memory:?}");
+        assert_eq!(
+            (rig.kernel().books(), rig.guest.books()),
+            before,
+            "{user_memory:?}"
+        );
         rig.end();
     }
 }
@@ -319,7 +334,10 @@ fn private_memory_is_given_in_pieces() {
     let again = piece(65_536).unwrap();
     assert_eq!(again.device_address, first.device_address);
     assert_eq!(rig.kernel().books(), before);
-    assert_eq!(rig.driver.free(first.handle).unwrap_err().code, ErrorCode::INVALID_HANDLE);
+    assert_eq!(
+        rig.driver.free(first.handle).unwrap_err().code,
+        ErrorCode::INVALID_HANDLE
+    );
     assert_eq!(piece(1 << 40).unwrap_err().code, ErrorCode::OUT_OF_RESOURCES);
     rig.end();
 }
@@ -363,6 +381,34 @@ fn events_are_raised_lowered_and_waited_for() {
         ErrorCode::NOT_SUPPORTED
     );
     rig.end();
+}
+
+#[test]
+fn what_lasts_is_there_for_the_next_driver_and_no_longer_than_the_process() {
+    let rig = GuestRig::vega10();
+    rig.driver.open().unwrap();
+    let bank = rig.driver.describe().unwrap().nodes[0].banks.len() - 1;
+    let request = api::AllocRequest {
+        bank: u32::try_from(bank).unwrap(),
+        flags: api::AllocFlags::LASTING,
+        ..support::request_memory(0, 4096)
+    };
+    let pages: Vec<_> = (0..4).map(|_| rig.driver.allocate(&request).unwrap()).collect();
+    let address = pages[0].host_address;
+    word(address + 8).store(9, Ordering::Relaxed);
+    rig.driver.close().unwrap();
+    assert_eq!(word(address + 8).load(Ordering::Relaxed), 9);
+    rig.driver.open().unwrap();
+    // Several allocations side by side are one range.
+    let mapped = rig.kernel().books().mapped;
+    let all = rig.register(address, 4 * 4096, false).unwrap();
+    assert_eq!(
+        (all.device_address, rig.kernel().books().mapped),
+        (address, mapped)
+    );
+    assert!(rig.register(address, 5 * 4096, false).is_err());
+    rig.driver.close().unwrap();
+    assert_eq!(rig.kernel().complaints(), Vec::<String>::new());
 }
 
 #[test]

@@ -110,7 +110,11 @@ fn every_request_of_the_guest_fails_once_and_nothing_is_left() {
         ("mmap nothing", Errno::NOMEM),
         ("reserve", Errno::NOMEM),
     ] {
-        assert_ne!(each_place(call, errno, &pages, GuestRig::end), 0, "{call} was never made");
+        assert_ne!(
+            each_place(call, errno, &pages, GuestRig::end),
+            0,
+            "{call} was never made"
+        );
     }
 }
 
@@ -163,7 +167,11 @@ fn every_request_of_the_hosts_library_fails_once_and_nothing_is_left() {
         ("DESTROY_QUEUE", Errno::INVAL),
         ("CREATE_EVENT", Errno::NOMEM),
     ] {
-        assert_ne!(each_place(call, errno, &pages, GuestRig::end), 0, "{call} was never made");
+        assert_ne!(
+            each_place(call, errno, &pages, GuestRig::end),
+            0,
+            "{call} was never made"
+        );
     }
 }
 
@@ -190,15 +198,31 @@ fn what_cannot_be_is_refused_with_a_reason() {
         ("GET_NODE_PROP", Lie::Length(5000), "5000 bytes"),
         ("GET_NOD_MEM_PROP", Lie::Length(424), "424 bytes"),
         ("MEMORY_ALLOC", Lie::Long(8, 0), "MEMORY_ALLOC was answered with"),
-        ("MEMORY_ALLOC", Lie::Long(8, 0x1000), "MEMORY_ALLOC was answered with"),
-        ("MEMORY_ALLOC", Lie::Long(8, u64::MAX), "MEMORY_ALLOC was answered with"),
+        (
+            "MEMORY_ALLOC",
+            Lie::Long(8, 0x1000),
+            "MEMORY_ALLOC was answered with",
+        ),
+        (
+            "MEMORY_ALLOC",
+            Lie::Long(8, u64::MAX),
+            "MEMORY_ALLOC was answered with",
+        ),
         ("MAP_TO_GPU_NODES", Lie::Long(8, 0x5000), "address 0x5000 for"),
         ("MAP_MEM_TO_GPU", Lie::Long(8, 0x5000), "address 0x5000 for"),
         ("QUEUE_CREATE", Lie::Long(48, 0x123), "the doorbell 0x123"),
         ("QUEUE_CREATE", Lie::Long(56, 0x4000), "at 0x4000 of its page"),
         ("MAP_USERPTR", Lie::Long(8, 0), "MAP_USERPTR was answered with"),
-        ("MAP_USERPTR", Lie::Long(8, 0x1001), "MAP_USERPTR was answered with"),
-        ("MAP_USERPTR", Lie::Long(8, u64::MAX << 12), "MAP_USERPTR was answered with"),
+        (
+            "MAP_USERPTR",
+            Lie::Long(8, 0x1001),
+            "MAP_USERPTR was answered with",
+        ),
+        (
+            "MAP_USERPTR",
+            Lie::Long(8, u64::MAX << 12),
+            "MAP_USERPTR was answered with",
+        ),
         ("AVAIL_MEM", Lie::Word(4, 0xffff_fff4), "Cannot allocate memory"),
         ("AVAIL_MEM", Lie::Sequence(1), "was the last"),
         ("AVAIL_MEM", Lie::Sequence(-1), "ended without an answer"),
@@ -239,7 +263,10 @@ fn memory_that_is_given_out_is_not_given_again() {
     for address in [first.device_address, first.device_address + 4096] {
         rig.guest.lie("MEMORY_ALLOC", Lie::Long(8, address));
         let error = rig.allocate(BankKind::HOST, 4096).unwrap_err();
-        assert!(error.message.contains("MEMORY_ALLOC was answered with"), "{error}");
+        assert!(
+            error.message.contains("MEMORY_ALLOC was answered with"),
+            "{error}"
+        );
     }
     assert_eq!(word(first.host_address).load(Ordering::Relaxed), 42);
     rig.driver.free(first.handle).unwrap();

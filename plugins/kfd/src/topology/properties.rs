@@ -21,7 +21,10 @@ impl<'a> FromIterator<(&'a str, u64)> for Properties {
     /// Pairs that come from elsewhere than the kernel's text.
     fn from_iter<I: IntoIterator<Item = (&'a str, u64)>>(pairs: I) -> Self {
         Self {
-            values: pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+            values: pairs
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect(),
             strange: Vec::new(),
         }
     }

@@ -6,6 +6,7 @@
 
 use super::answers::{self, Bytes};
 use super::library::{status, Answer, Library};
+use super::Base;
 use crate::kernel::Kernel;
 use crate::Errno;
 use hansa_kfd::topology::Topology;
@@ -110,10 +111,14 @@ pub(super) struct Host {
     used: HashMap<u32, u32>,
     closed: HashMap<u32, Object>,
     next_elsewhere: u64,
+    /// What keeps the base.
+    _kept: Base,
 }
 
 impl Host {
-    pub(super) fn open(kernel: &Arc<Kernel>, base: u64) -> Result<Self, Errno> {
+    pub(super) fn open(kernel: &Arc<Kernel>) -> Result<Self, Errno> {
+        let kept = Base::new();
+        let base = kept.0;
         Ok(Self {
             library: Library::open(kernel)?,
             topology: answers::topology(kernel).ok_or(Errno::IO)?,
@@ -126,6 +131,7 @@ impl Host {
             used: HashMap::new(),
             closed: HashMap::new(),
             next_elsewhere: base + ELSEWHERE,
+            _kept: kept,
         })
     }
 
@@ -175,7 +181,13 @@ impl Host {
     }
 
     /// Makes a resource of what is filed under a number.
-    pub(super) fn adopt(&mut self, number: u64, resource: u32, bytes: u64, mappable: bool) -> Result<(), Errno> {
+    pub(super) fn adopt(
+        &mut self,
+        number: u64,
+        resource: u32,
+        bytes: u64,
+        mappable: bool,
+    ) -> Result<(), Errno> {
         let object = self.filed.get(&number).ok_or(Errno::NOENT)?;
         let (size, may_map) = match object {
             Object::Memory { bytes, .. } => (*bytes, true),
@@ -522,8 +534,7 @@ impl Host {
             3 => (
                 "UNMAP_TO_GPU",
                 Box::new(move |host: &mut Self| {
-                    let piece =
-                        |object: &Object| matches!(object, Object::Piece { address: at, .. } if *at == address);
+                    let piece = |object: &Object| matches!(object, Object::Piece { address: at, .. } if *at == address);
                     if host.filed.values().any(piece) {
                         return host.discard(piece);
                     }
@@ -574,7 +585,7 @@ impl Host {
     }
 
     fn allocate(&mut self, node: u32, flags: u32, bytes: u64, number: u64) -> Answer<Vec<u8>> {
-        if bytes == 0 || bytes % 4096 != 0 || bytes > RANGE_BYTES {
+        if bytes == 0 || !bytes.is_multiple_of(4096) || bytes > RANGE_BYTES {
             return Err(status::INVALID_PARAMETER);
         }
         if self.filed.contains_key(&number) {
@@ -608,7 +619,7 @@ impl Host {
 
     fn map_scratch(&mut self, address: u64, bytes: u64, create: bool, number: u64) -> Answer<Vec<u8>> {
         let gpu = self.gpu_of_scratch(address);
-        if !create || !self.scratch_given.contains(&gpu) || bytes % 4096 != 0 {
+        if !create || !self.scratch_given.contains(&gpu) || !bytes.is_multiple_of(4096) {
             return Err(status::INVALID_PARAMETER);
         }
         let node = self.library.kernel.machine.gpus[gpu].node;
@@ -642,7 +653,10 @@ impl Host {
             0 => (
                 "QUEUE_CREATE",
                 Box::new(move |host: &mut Self| {
-                    if !is_aql || !host.resources.contains_key(&indices) || !host.resources.contains_key(&ring) {
+                    if !is_aql
+                        || !host.resources.contains_key(&indices)
+                        || !host.resources.contains_key(&ring)
+                    {
                         return Err(status::INVALID_PARAMETER);
                     }
                     host.create_queue(node, request, (number, doorbells), [indices, ring])
@@ -651,7 +665,9 @@ impl Host {
             1 => (
                 "QUEUE_DESTROY",
                 Box::new(move |host: &mut Self| {
-                    host.discard(|object| matches!(object, Object::Queue { id: of, .. } if u64::from(*of) == id))
+                    host.discard(
+                        |object| matches!(object, Object::Queue { id: of, .. } if u64::from(*of) == id),
+                    )
                 }),
             ),
             _ => return unknown(format!("queue message {kind}"), 96),

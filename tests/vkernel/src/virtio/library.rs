@@ -378,7 +378,10 @@ impl Library {
                     n_devices: 1,
                     n_success: 0,
                 });
-                if unmapped.and_then(|()| self.ask(&mut FreeMemoryOfGpu { handle })).is_ok() {
+                if unmapped
+                    .and_then(|()| self.ask(&mut FreeMemoryOfGpu { handle }))
+                    .is_ok()
+                {
                     break;
                 }
             }
@@ -394,7 +397,9 @@ impl Library {
         let gpu = self.gpu_at(node)?;
         let described = self.kernel.machine.gpus[gpu];
         let target = Target::of_version(described.version).or_else(|| by_device_id(described.device_id));
-        let eop = target.and_then(Target::chip).map_or(4096, |chip| chip.aql_eop_bytes);
+        let eop = target
+            .and_then(Target::chip)
+            .map_or(4096, |chip| chip.aql_eop_bytes);
         let mut made = CreateQueue {
             gpu_id: described.gpu_id,
             queue_type: QUEUE_TYPE_COMPUTE_AQL,
@@ -461,8 +466,11 @@ impl Library {
     /// A status.
     pub fn create_event(&mut self, auto_reset: bool) -> Answer<MadeEvent> {
         if self.event_page.is_none() {
-            let (handle, _, range) =
-                self.own_buffer(0, 4096 * 8, uapi::ALLOC_GTT | uapi::ALLOC_COHERENT | uapi::ALLOC_UNCACHED)?;
+            let (handle, _, range) = self.own_buffer(
+                0,
+                4096 * 8,
+                uapi::ALLOC_GTT | uapi::ALLOC_COHERENT | uapi::ALLOC_UNCACHED,
+            )?;
             self.event_page = Some((handle, range));
         }
         let Some((handle, page)) = &self.event_page else {

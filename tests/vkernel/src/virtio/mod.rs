@@ -30,7 +30,6 @@ use hansa_plugin_api::sys::{File, LinuxSystem, MapAccess, System};
 use requests::Context;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// What the virtual machine is like.
@@ -89,8 +88,31 @@ pub struct Guest {
     mapped: Mutex<BTreeMap<usize, usize>>,
 }
 
-/// Addresses of the next context: guests of one process must not get in each other's way.
-static NEXT_BASE: AtomicU64 = AtomicU64::new(0x6000_0000_0000);
+/// Addresses of contexts: guests of one process must not get in each other's way.
+static BASES: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+/// The first of them, above every heap.
+const FIRST_BASE: u64 = 0x6000_0000_0000;
+
+/// The addresses of a context, which another one has when it is gone.
+#[derive(Debug)]
+struct Base(u64);
+
+impl Base {
+    fn new() -> Self {
+        let mut bases = BASES.lock();
+        let mut base = FIRST_BASE;
+        while !bases.insert(base) {
+            base += host::ADDRESSES;
+        }
+        Self(base)
+    }
+}
+
+impl Drop for Base {
+    fn drop(&mut self) {
+        BASES.lock().remove(&self.0);
+    }
+}
 
 impl Guest {
     /// A guest of a host whose kernel is this one. Its options must have [`crate::Encoding::File`].
@@ -154,10 +176,6 @@ impl Guest {
             .collect();
         lies.retain(|(of, _)| of != command);
         told
-    }
-
-    fn next_base() -> u64 {
-        NEXT_BASE.fetch_add(host::ADDRESSES, Ordering::Relaxed)
     }
 
     fn forget(&self, address: usize, bytes: usize) {
@@ -237,7 +255,11 @@ impl System for Guest {
         file: Option<File>,
         offset: u64,
     ) -> Result<*mut u8, Errno> {
-        let name = if file.is_some() { "mmap virtio" } else { "mmap nothing" };
+        let name = if file.is_some() {
+            "mmap virtio"
+        } else {
+            "mmap nothing"
+        };
         self.kernel.faults.check(name)?;
         let (file, offset) = match file {
             None => (None, 0),

@@ -57,18 +57,20 @@ impl Shared {
         }
     }
 
+    fn address(&self, at: usize, length: usize) -> u64 {
+        assert!(at + length <= bytes());
+        (self.view.expose_provenance() + at) as u64
+    }
+
     /// Writes bytes; the caller keeps to the block.
     fn write(&self, at: usize, from: &[u8]) {
-        assert!(at + from.len() <= bytes());
-        // SAFETY: inside the mapping, by the line above; the guest reads whole words, any of which is a value.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.view.add(at), from.len()) };
+        // The guest reads whole words, any of which is a value; and the mapping is there as long as this object.
+        let _ = user::write(self.address(at, from.len()), from);
     }
 
     fn word(&self, at: usize) -> u32 {
         let mut word = [0; 4];
-        assert!(at + 4 <= bytes());
-        // SAFETY: inside the mapping, by the line above.
-        unsafe { std::ptr::copy_nonoverlapping(self.view.add(at), word.as_mut_ptr(), 4) };
+        let _ = user::read(self.address(at, 4), &mut word);
         u32::from_le_bytes(word)
     }
 
@@ -202,7 +204,9 @@ impl Guest {
         }
         let words = user::words(a.params, a.num_params as usize * 4)?;
         let pairs: Vec<(u32, u32)> = words.chunks_exact(4).map(|pair| (pair[0], pair[2])).collect();
-        let rings = pairs.iter().any(|(param, value)| *param == 2 && (1..=64).contains(value));
+        let rings = pairs
+            .iter()
+            .any(|(param, value)| *param == 2 && (1..=64).contains(value));
         if !pairs.contains(&(1, 8)) || !rings {
             return Err(Errno::INVAL);
         }
@@ -211,7 +215,7 @@ impl Guest {
             return Err(Errno::EXIST);
         }
         let context = Context {
-            host: Host::open(&self.kernel, Self::next_base())?,
+            host: Host::open(&self.kernel)?,
             shared: None,
             resources: HashMap::new(),
             last: 0,

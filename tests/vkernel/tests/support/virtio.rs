@@ -16,9 +16,24 @@ use std::sync::Arc;
 /// Adds two arrays of `float`: `s_load` of three pointers, the work-item's number in groups of 64, two loads, a sum and a
 /// store (gfx900).
 const VECTOR_ADD: [u32; 18] = [
-    0xc00a_0100, 0x0000_0000, 0xc006_0200, 0x0000_0010, 0xd1fd_0000, 0x0401_0c02, 0x2400_0082, 0xbf8c_c07f,
-    0xdc50_8000, 0x0104_0000, 0xdc50_8000, 0x0206_0000, 0xbf8c_0f70, 0x0202_0501, 0xdc70_8000, 0x0008_0100,
-    0xbf81_0000, 0xbf80_0000,
+    0xc00a_0100,
+    0x0000_0000,
+    0xc006_0200,
+    0x0000_0010,
+    0xd1fd_0000,
+    0x0401_0c02,
+    0x2400_0082,
+    0xbf8c_c07f,
+    0xdc50_8000,
+    0x0104_0000,
+    0xdc50_8000,
+    0x0206_0000,
+    0xbf8c_0f70,
+    0x0202_0501,
+    0xdc70_8000,
+    0x0008_0100,
+    0xbf81_0000,
+    0xbf80_0000,
 ];
 
 /// A driver in a virtual machine, and what is around it.
@@ -54,7 +69,10 @@ impl GuestRig {
 
     pub(crate) fn allocate(&self, kind: BankKind, bytes: u64) -> api::Result<api::Allocation> {
         let description = self.driver.describe()?;
-        let bank = description.nodes[0].banks.iter().position(|bank| bank.kind == kind);
+        let bank = description.nodes[0]
+            .banks
+            .iter()
+            .position(|bank| bank.kind == kind);
         self.driver.allocate(&api::AllocRequest {
             bank: u32::try_from(bank.unwrap()).unwrap(),
             flags: AllocFlags::EXECUTABLE,
@@ -80,7 +98,10 @@ impl GuestRig {
         assert_eq!(self.kernel().complaints(), Vec::<String>::new());
         let books = self.kernel().books();
         // The event page stays with the host's process.
-        assert!(books.buffers <= 1 && books.queues == 0 && books.events == 0, "{books:?}");
+        assert!(
+            books.buffers <= 1 && books.queues == 0 && books.events == 0,
+            "{books:?}"
+        );
         self.lasting.end();
         assert_eq!(self.kernel().complaints(), Vec::<String>::new());
         assert_eq!(self.guest.books(), GuestBooks::default());
@@ -90,12 +111,20 @@ impl GuestRig {
 
 pub(crate) fn word(at: u64) -> &'static AtomicU64 {
     // SAFETY: callers name words of memory that the driver gave and that they have not given back.
-    unsafe { AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(usize::try_from(at).unwrap())) }
+    unsafe {
+        AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(
+            usize::try_from(at).unwrap(),
+        ))
+    }
 }
 
 pub(crate) fn half(at: u64) -> &'static AtomicU32 {
     // SAFETY: as above.
-    unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(usize::try_from(at).unwrap())) }
+    unsafe {
+        AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(
+            usize::try_from(at).unwrap(),
+        ))
+    }
 }
 
 /// A queue, and memory for a sum, all from the driver.
@@ -190,7 +219,9 @@ impl Sum {
         word(packet + 56).store(signal, Ordering::Relaxed);
         // A kernel dispatch with both fences, of one dimension.
         self.submit(index, 2 | 2 << 9 | 2 << 11 | 1 << 16);
-        within_a_second("the kernel's end", || word(signal + 8).load(Ordering::Acquire) == 0);
+        within_a_second("the kernel's end", || {
+            word(signal + 8).load(Ordering::Acquire) == 0
+        });
         for item in 0..ITEMS {
             let got = f32::from_bits(half(self.data + 12288 + item * 4).load(Ordering::Relaxed));
             let wanted = 1.5 * f32::from(u16::try_from(item).unwrap());
@@ -203,7 +234,9 @@ impl Sum {
         let inactive = self.data + (16 << 10);
         word(inactive).store(1, Ordering::Relaxed);
         self.submit(index, 0xff);
-        within_a_second("the queue's error", || word(inactive + 8).load(Ordering::Acquire) != 0);
+        within_a_second("the queue's error", || {
+            word(inactive + 8).load(Ordering::Acquire) != 0
+        });
         word(inactive + 8).load(Ordering::Acquire)
     }
 
