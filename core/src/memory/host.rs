@@ -57,13 +57,14 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Maps zeroed pages, committed when they are touched, aligned to `alignment` (a power of two).
+    /// Maps zeroed pages, committed when they are touched, aligned to `alignment` (a power of two); a driver's are
+    /// aligned to pages, since a kernel wants memory of queues to be an allocation of just that size.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfResources`] when the system has none.
     pub fn map(bytes: usize, alignment: usize, options: HostOptions) -> Result<Self> {
-        if let Some((address, given)) = super::source::pages(bytes, alignment)? {
+        if let Some((address, given)) = super::source::pages(bytes)? {
             return Ok(Self {
                 address,
                 bytes,

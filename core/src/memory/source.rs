@@ -59,12 +59,12 @@ pub(crate) fn after_fork() {
 }
 
 impl Source {
-    fn allocate(&self, bytes: usize, alignment: usize, flags: api::AllocFlags) -> Result<api::Allocation> {
+    fn allocate(&self, bytes: usize, flags: api::AllocFlags) -> Result<api::Allocation> {
         let request = api::AllocRequest {
             node: self.node,
             bank: self.bank,
             bytes: bytes as u64,
-            alignment: alignment.max(page_bytes()) as u64,
+            alignment: page_bytes() as u64,
             address: 0,
             flags: api::AllocFlags::FINE_GRAIN | api::AllocFlags::HOST_ACCESS | flags,
             reserved: 0,
@@ -91,10 +91,10 @@ fn address_of(given: &api::Allocation) -> usize {
 /// # Errors
 ///
 /// [`Error::OutOfResources`], and what the driver says.
-pub(super) fn pages(bytes: usize, alignment: usize) -> Result<Option<(usize, u64)>> {
+pub(super) fn pages(bytes: usize) -> Result<Option<(usize, u64)>> {
     let source = SOURCE.lock();
     let Some(source) = &*source else { return Ok(None) };
-    let given = source.allocate(bytes, alignment, api::AllocFlags::EXECUTABLE)?;
+    let given = source.allocate(bytes, api::AllocFlags::EXECUTABLE)?;
     Ok(Some((address_of(&given), given.handle.0)))
 }
 
@@ -118,13 +118,13 @@ pub(super) fn arena(slot_bytes: usize, slots: usize) -> Result<Option<(usize, us
     let lasting = api::AllocFlags::LASTING;
     if slot_bytes < page_bytes() {
         let bytes = (slot_bytes * slots).min(ARENA_BYTES);
-        let given = source.allocate(bytes, page_bytes(), lasting)?;
+        let given = source.allocate(bytes, lasting)?;
         return Ok(Some((address_of(&given), bytes)));
     }
-    let base = address_of(&source.allocate(slot_bytes, slot_bytes, lasting)?);
+    let base = address_of(&source.allocate(slot_bytes, lasting)?);
     let mut bytes = slot_bytes;
     while bytes < slot_bytes * slots.min(ARENA_PAGES) {
-        let Ok(next) = source.allocate(slot_bytes, slot_bytes, lasting) else {
+        let Ok(next) = source.allocate(slot_bytes, lasting) else {
             break;
         };
         if address_of(&next) != base + bytes {

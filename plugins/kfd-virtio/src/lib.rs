@@ -23,6 +23,12 @@
 //! | [`queue`], [`event`] | queues, doorbells and events |
 //! | [`driver`], [`plugin`] | the contract's side |
 //!
+//! # What the protocol does not have
+//!
+//! Copy engines (kernels copy instead), cooperative queues, changes of queues, virtual memory, sharing between processes,
+//! shared virtual memory, and everything that comes from a device by itself: faults and exceptions reach the guest through
+//! the inactive signal of a queue, if at all.
+//!
 //! # Who checks what
 //!
 //! As in [`hansa_kfd`], whose chips and descriptions are used here; and an answer of the host is believed no more than

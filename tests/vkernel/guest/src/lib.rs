@@ -7,7 +7,7 @@ use hansa_kfd::config::Config;
 use hansa_kfd_virtio::discover;
 use hansa_kfd_virtio::machine::Lasting;
 use hansa_kfd_virtio::KfdVirtioDriver;
-use hansa_plugin_api::fork::Lazy;
+use hansa_plugin_api::fork::{Lazy, Lock};
 use hansa_plugin_api::manifest::{Claims, Kind, PluginFacts, Policy, TARGET};
 use hansa_plugin_api::sys::System;
 use hansa_plugin_api::{
@@ -22,7 +22,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct GuestPlugin;
 
-static GUEST: Lazy<std::result::Result<Arc<Guest>, String>> = Lazy::new(make);
+/// The guest of a process; a child of `fork` begins with a kernel of its own.
+static GUEST: Lock<Option<(u32, Arc<Guest>)>> = Lock::new(None);
 static LASTING: Lazy<Arc<Lasting>> = Lazy::new(Arc::default);
 
 fn make() -> std::result::Result<Arc<Guest>, String> {
@@ -41,10 +42,15 @@ fn make() -> std::result::Result<Arc<Guest>, String> {
 }
 
 fn guest() -> Result<Arc<dyn System>> {
-    match &*GUEST {
-        Ok(guest) => Ok(Arc::clone(guest) as Arc<dyn System>),
-        Err(why) => Err(Error::new(ErrorCode::FAILED, why.as_str())),
+    let own = std::process::id();
+    let mut kept = GUEST.lock();
+    if let Some((_, guest)) = kept.as_ref().filter(|(owner, _)| *owner == own) {
+        return Ok(Arc::clone(guest) as Arc<dyn System>);
     }
+    std::mem::forget(kept.take());
+    let guest = make().map_err(|why| Error::new(ErrorCode::FAILED, why.as_str()))?;
+    *kept = Some((own, Arc::clone(&guest)));
+    Ok(guest)
 }
 
 impl Plugin for GuestPlugin {

@@ -79,6 +79,8 @@ pub enum Lie {
 #[derive(Debug)]
 pub struct Guest {
     kernel: Arc<Kernel>,
+    /// The process whose guest it is.
+    owner: u32,
     shape: Shape,
     contexts: Mutex<BTreeMap<i32, Context>>,
     /// Files of nodes and fences that are open; of nodes with the place in the list.
@@ -120,6 +122,7 @@ impl Guest {
     pub fn new(kernel: Arc<Kernel>, shape: Shape) -> Arc<Self> {
         Arc::new(Self {
             kernel,
+            owner: std::process::id(),
             shape,
             contexts: Mutex::default(),
             open: Mutex::default(),
@@ -231,6 +234,11 @@ impl System for Guest {
     }
 
     fn close(&self, file: File) {
+        if self.owner != std::process::id() {
+            // What a file is of lives on in the parent.
+            LinuxSystem.close(file);
+            return;
+        }
         let known = self.open.lock().remove(&file.0).is_some() || self.fences.lock().remove(&file.0);
         if !known {
             self.kernel
