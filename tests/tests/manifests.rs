@@ -61,13 +61,13 @@ fn of_the_image_extension() {
 }
 
 #[test]
-<<<<<<< HEAD
 fn of_the_npu_driver() {
     agrees::<hansa_xdna::XdnaPlugin>("xdna");
-=======
+}
+
+#[test]
 fn of_the_backend_for_virtual_machines() {
     agrees::<hansa_kfd_virtio::KfdVirtioPlugin>("kfd-virtio");
->>>>>>> 8d36aec (core: host memory from a driver whose devices see no other; virtual machines end to end)
 }
 
 #[test]

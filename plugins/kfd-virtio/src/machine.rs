@@ -171,6 +171,7 @@ impl Machine {
             xnack,
             exceptions: false,
             minor: 0,
+            fine_grain_pcie: config.fine_grain_pcie,
         };
         let described = describe::system(system.as_ref(), &topology, &subjects, hidden, told);
         let memory = Memory::default();

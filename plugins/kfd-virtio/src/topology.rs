@@ -253,5 +253,7 @@ pub fn device_info(context: &Context) -> Result<DeviceInfo> {
         num_shader_arrays_per_engine: of(44),
         gpu_counter_freq: of(72),
         pci_rev: of(412),
+        ids_flags: answer.long(VALUES + 16),
+        ..DeviceInfo::default()
     })
 }
