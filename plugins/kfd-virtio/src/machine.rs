@@ -279,11 +279,7 @@ fn adapt(mut description: api::SystemDescription, topology: &Topology, page: u64
     for node in &mut description.nodes {
         node.caps = AgentCaps(
             node.caps.0
-                & !(AgentCaps::SHARED_ADDRESSES
-                    | AgentCaps::COOPERATIVE
-                    | AgentCaps::SVM
-                    | AgentCaps::PAGEABLE_ACCESS
-                    | AgentCaps::DEBUG)
+                & !(AgentCaps::COOPERATIVE | AgentCaps::SVM | AgentCaps::PAGEABLE_ACCESS | AgentCaps::DEBUG)
                     .0,
         );
         // Their queues' indices would have to be where the host puts them.

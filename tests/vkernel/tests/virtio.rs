@@ -103,9 +103,7 @@ fn a_gpu_is_described_as_outside() {
         assert_eq!(format!("{a:?}"), format!("{b:?}"));
     }
     for (a, b) in ours.nodes.iter().zip(&theirs.nodes) {
-        assert!(
-            b.caps.contains(AgentCaps::SHARED_ADDRESSES) && !a.caps.contains(AgentCaps::SHARED_ADDRESSES)
-        );
+        assert!(a.caps.contains(AgentCaps::SHARED_ADDRESSES) && !a.caps.contains(AgentCaps::COOPERATIVE));
         let mut a = a.clone();
         let local = |bank: &api::MemoryBank| bank.kind == BankKind::LOCAL;
         assert!(a
