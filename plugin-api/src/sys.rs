@@ -69,6 +69,15 @@ pub trait System: Send + Sync + fmt::Debug {
         offset: u64,
     ) -> Result<*mut u8, Errno>;
 
+    /// Reserves `bytes` of addresses below `limit`, which nobody may use yet.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    fn reserve_below(&self, limit: u64, bytes: usize) -> Result<*mut u8, Errno> {
+        crate::low::reserve_below(limit, bytes).ok_or(Errno::NOMEM)
+    }
+
     /// Unmaps a range.
     ///
     /// # Safety

@@ -1,7 +1,7 @@
 //! What the runtime is told: nodes, banks, caches and links, in the contract's words.
 
 use crate::discover::capability;
-use crate::machine::{has, has_svm, Gpu, MINOR_DMABUF};
+use crate::machine::{has, has_svm, Gpu, HOST_LIMIT, MINOR_DMABUF};
 use crate::placed::MINOR_PLACED;
 use crate::topology::{cache_kind, Bank, Cache, Heap, Node, Topology};
 use crate::uapi::drm::IDS_FUSION;
@@ -161,6 +161,9 @@ fn gpu_node(index: u32, gpu: &Gpu, node: &Node, host: &Host, told: Told) -> api:
     if let Some(code) = crate::blit::code(candidate.own_target) {
         attributes.push((Attribute::COPY_CODE, code.as_ptr().expose_provenance() as u64));
         attributes.push((Attribute::COPY_CODE_BYTES, code.len() as u64));
+    }
+    if gpu.apertures.gpuvm_limit < HOST_LIMIT {
+        attributes.push((Attribute::ADDRESS_END, gpu.apertures.gpuvm_limit + 1));
     }
     if let Some(info) = gpu.info {
         attributes.push((Attribute::ASIC_FAMILY, u64::from(info.family)));

@@ -222,6 +222,9 @@ fn map(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
             if a.offset_in_bo
                 .checked_add(a.map_size)
                 .is_none_or(|end| end > shared.bytes)
+                || a.va_address
+                    .checked_add(a.map_size)
+                    .is_none_or(|end| end > kernel.machine.gpus[gpu].address_bytes)
                 || process.buffers.is_taken(gpu, 0, a.va_address, a.map_size)
             {
                 return Err(Errno::INVAL);
