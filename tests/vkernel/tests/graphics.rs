@@ -86,10 +86,12 @@ fn commands_run_and_their_fence_is_past() {
     node.map(target, TARGET_AT);
     let program = node.view(commands);
     // A write of one word, and nothing.
-    let packet = [2, TARGET_AT as u32, (TARGET_AT >> 32) as u32, 0, 0x1234_5678, 0];
+    let [low, high] = [TARGET_AT & 0xffff_ffff, TARGET_AT >> 32].map(|half| u32::try_from(half).unwrap());
+    let packet = [2, low, high, 0, 0x1234_5678, 0];
     for (i, word) in packet.into_iter().enumerate() {
+        let at = program.wrapping_add(i);
         // SAFETY: inside the mapping.
-        unsafe { program.add(i).write_volatile(word) };
+        unsafe { at.write_volatile(word) };
     }
     let mut context = [1, 0];
     node.ask(CONTEXT, &mut context).unwrap();
