@@ -80,6 +80,15 @@ pub trait System: Send + Sync + fmt::Debug {
         Err(Errno::NOSYS)
     }
 
+    /// Reserves `bytes` of addresses below `limit`, which nobody may use yet.
+    ///
+    /// # Errors
+    ///
+    /// The system's number.
+    fn reserve_below(&self, limit: u64, bytes: usize) -> Result<*mut u8, Errno> {
+        crate::low::reserve_below(limit, bytes).ok_or(Errno::NOMEM)
+    }
+
     /// Unmaps a range.
     ///
     /// # Safety

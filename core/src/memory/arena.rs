@@ -6,7 +6,7 @@
 //! committed. A stale or foreign handle is then an error and never a wild access.
 
 use crate::error::{Error, Result};
-use rustix::mm::{mmap_anonymous, mprotect, MapFlags, MprotectFlags, ProtFlags};
+use rustix::mm::{mprotect, MprotectFlags, ProtFlags};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A range of slots of one size.
@@ -66,18 +66,9 @@ impl Arena {
             }
             return Ok(first.map_or_else(|base| base, |_| range));
         }
-        // SAFETY: a new range that nothing uses yet.
-        let range = unsafe {
-            mmap_anonymous(
-                std::ptr::null_mut(),
-                bytes,
-                ProtFlags::empty(),
-                MapFlags::PRIVATE | MapFlags::NORESERVE,
-            )
-        };
-        let range = range
+        let range = super::reach::map(bytes, ProtFlags::empty())
             .map_err(|_| Error::OutOfResources("address space for handles"))?
-            .addr();
+            .expose_provenance();
         match self
             .base
             .compare_exchange(0, range, Ordering::AcqRel, Ordering::Acquire)

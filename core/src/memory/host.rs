@@ -1,9 +1,7 @@
 //! Host memory: pages that the runtime maps for system regions.
 
 use crate::error::{Error, Result};
-use rustix::mm::{
-    madvise, mmap_anonymous, mprotect, msync, munmap, Advice, MapFlags, MprotectFlags, MsyncFlags, ProtFlags,
-};
+use rustix::mm::{madvise, mprotect, msync, munmap, Advice, MprotectFlags, MsyncFlags, ProtFlags};
 
 /// Allocations of this size and more ask for huge pages when the configuration wants them, and have guard pages.
 const HUGE: usize = 2 << 20;
@@ -92,15 +90,7 @@ impl Pages {
             usable |= ProtFlags::EXEC;
         }
         let first = if guard == 0 { usable } else { ProtFlags::empty() };
-        // SAFETY: a new range that nothing uses yet.
-        let outer = unsafe {
-            mmap_anonymous(
-                std::ptr::null_mut(),
-                outer_bytes,
-                first,
-                MapFlags::PRIVATE | MapFlags::NORESERVE,
-            )
-        };
+        let outer = super::reach::map(outer_bytes, first);
         let outer = outer.map_err(|_| gone())?.expose_provenance();
         let address = (outer + guard).next_multiple_of(alignment.max(page));
         let pages = Self {

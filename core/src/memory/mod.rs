@@ -13,6 +13,7 @@ pub mod locked;
 pub mod operations;
 mod overlap;
 pub mod own_buffers;
+pub(crate) mod reach;
 pub mod region;
 pub mod registry;
 pub(crate) mod shown;

@@ -200,6 +200,12 @@ impl Registry {
         covering(&self.by_base.read(), address).or_else(|| self.find_locked(address))
     }
 
+    /// Whether a part of a range lies in an allocation; locked memory is the program's own and none.
+    pub fn has_any_in(&self, start: u64, end: u64) -> bool {
+        let by_base = self.by_base.read();
+        covering(&by_base, start).is_some() || by_base.range(start..end).next().is_some()
+    }
+
     /// What programs are told of the allocation that an address lies in, as [`Registry::find`] has it. Takes no lock for
     /// what is not locked memory.
     pub fn facts(&self, address: u64) -> Option<Facts> {

@@ -2,7 +2,8 @@
 //!
 //! Drivers act on attributes; what was set is kept here, so that the answer to a question is the same whatever the
 //! driver. A range is whole pages. Pages that nobody spoke of have the attributes that Linux gives them: coherent,
-//! moved 512 at a time, and accessible to a device only if it repeats accesses that fault.
+//! moved 512 at a time, and accessible to a device only if it repeats accesses that fault. What the runtime allocated is no
+//! memory of the program's own and has no such attributes: Linux refuses mappings of a device's driver.
 
 use crate::agent::Agent;
 use crate::error::{Error, Result};
@@ -209,6 +210,14 @@ impl Runtime {
         Ok(drivers)
     }
 
+    /// Whether all of a range is the program's own.
+    fn programs_own(&self, start: u64, end: u64) -> Result<()> {
+        if self.memory.has_any_in(start, end) {
+            return Err(Error::Failed("a part of the range was allocated by the runtime"));
+        }
+        Ok(())
+    }
+
     fn setting(&self, attribute: Attribute, value: u64) -> Result<Setting> {
         let agent = || self.agent_index(value);
         let location = || if value == 0 { Ok(None) } else { agent().map(Some) };
@@ -284,7 +293,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] when no agent has shared virtual memory; [`Error::InvalidAgent`]; [`Error::InvalidArgument`].
+    /// [`Error::Failed`] when no agent has shared virtual memory, and for memory that the runtime allocated;
+    /// [`Error::InvalidAgent`]; [`Error::InvalidArgument`].
     pub fn svm_set(&self, address: u64, bytes: u64, attributes: &[(u64, u64)]) -> Result<()> {
         let attributes = known(attributes)?;
         self.svm_drivers()?;
@@ -293,6 +303,10 @@ impl Runtime {
             .iter()
             .map(|&(attribute, value)| self.setting(attribute, value))
             .collect::<Result<_>>()?;
+        if settings.is_empty() {
+            return Ok(());
+        }
+        self.programs_own(start, end)?;
         self.apply(start, end, &settings)
     }
 
@@ -305,6 +319,9 @@ impl Runtime {
         let questions = known(questions)?;
         self.svm_drivers()?;
         let (start, end) = pages(address, bytes)?;
+        if !questions.is_empty() {
+            self.programs_own(start, end)?;
+        }
         let parts = self.svm.parts(start, end);
         questions
             .iter()

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::loader::Isa;
 use crate::log::{self, Topic};
 use crate::memory::host::{page_bytes, HostOptions};
-use crate::memory::{GlobalFlags, Place, Region, Registry, Segment};
+use crate::memory::{reach, GlobalFlags, Place, Region, Registry, Segment};
 use crate::plugin::{BuiltIn, MakeHost, Plugins, Report, Roots};
 use crate::queue::slots;
 use crate::signal::handlers::Handlers;
@@ -112,6 +112,10 @@ fn assemble(
     machine.add_host(host);
     let (chosen, warnings) = devices::choose(&drivers, machine.host_count(), &config);
     config.warnings.extend(warnings);
+    let ends = chosen
+        .iter()
+        .filter_map(|device| device.description.attribute(api::Attribute::ADDRESS_END));
+    reach::set_end(ends.min());
     machine.add_devices(&mut drivers, chosen);
     machine.connect_host_nodes();
     let guard_pages = &config.settings.memory.svm_guard_pages;

@@ -158,6 +158,8 @@ impl Attribute {
     pub const COPY_CODE: u32 = 15;
     /// Bytes of [`Self::COPY_CODE`].
     pub const COPY_CODE_BYTES: u32 = 16;
+    /// End of the addresses that the device reaches, where that is before the end of the host's. What it has to see lies below.
+    pub const ADDRESS_END: u32 = 17;
 }
 
 /// One device.

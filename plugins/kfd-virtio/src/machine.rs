@@ -8,6 +8,7 @@ use crate::memory::Memory;
 use crate::queue::Queues;
 use crate::scratch::Scratch;
 use crate::topology;
+use crate::window::LIMIT;
 use crate::wire::{query, VALUES};
 use hansa_kfd::config::Config;
 use hansa_kfd::describe::{self, Subject, Told};
@@ -165,6 +166,7 @@ impl Machine {
                 info,
                 group_base: place.group,
                 private_base: place.private,
+                last_address: LIMIT - 1,
             })
             .collect();
         let told = Told {

@@ -1,7 +1,7 @@
 //! What the runtime is told: nodes, banks, caches and links, in the contract's words.
 
 use crate::discover::{capability, Candidate};
-use crate::machine::{has, has_svm, MINOR_DMABUF};
+use crate::machine::{has, has_svm, HOST_LIMIT, MINOR_DMABUF};
 use crate::placed::MINOR_PLACED;
 use crate::topology::{cache_kind, Bank, Cache, Heap, Node, Topology};
 use crate::uapi::drm::{DeviceInfo, IDS_FUSION};
@@ -57,6 +57,8 @@ pub struct Subject<'a> {
     pub group_base: u64,
     /// First address of private memory.
     pub private_base: u64,
+    /// Last address that it reaches.
+    pub last_address: u64,
 }
 
 /// Describes the open GPUs of a machine.
@@ -175,6 +177,9 @@ fn gpu_node(index: u32, gpu: &Subject<'_>, node: &Node, host: &Host, told: Told)
     if let Some(code) = crate::blit::code(candidate.own_target) {
         attributes.push((Attribute::COPY_CODE, code.as_ptr().expose_provenance() as u64));
         attributes.push((Attribute::COPY_CODE_BYTES, code.len() as u64));
+    }
+    if gpu.last_address < HOST_LIMIT {
+        attributes.push((Attribute::ADDRESS_END, gpu.last_address + 1));
     }
     if let Some(info) = gpu.info {
         attributes.push((Attribute::ASIC_FAMILY, u64::from(info.family)));

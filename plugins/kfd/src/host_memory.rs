@@ -69,6 +69,12 @@ impl HostMemory {
             .checked_add(bytes)
             .filter(|end| *end > address)
             .ok_or_else(|| Error::Argument(format!("{bytes:#x} bytes at {address:#x} are no range")))?;
+        if machine.address_end.is_some_and(|last| end > last) {
+            return Err(Error::Argument(format!(
+                "{bytes:#x} bytes at {address:#x} are beyond the addresses of a device, which end at {:#x}",
+                machine.address_end.unwrap_or(0)
+            )));
+        }
         let flags = user_flags(read_only);
         let mut table = self.table.lock();
         let mut made: Vec<u64> = Vec::new();

@@ -38,8 +38,10 @@ const MINOR_XNACK: u32 = 5;
 pub(crate) const MINOR_SVM: u32 = 5;
 /// Interface that reports exceptions to the run-time.
 const MINOR_EXCEPTIONS: u32 = 13;
-/// The end of the host's addresses; the device's must reach at least as far.
-const HOST_LIMIT: u64 = (1 << 47) - 1;
+/// The end of the host's addresses, which most devices reach.
+pub(crate) const HOST_LIMIT: u64 = (1 << 47) - 1;
+/// The least that a device must reach: what programs that do not move leave free, and as much again.
+const LEAST_LIMIT: u64 = (1 << 33) - 1;
 
 /// What outlives a driver in a process.
 #[derive(Debug, Default)]
@@ -121,6 +123,7 @@ impl Gpu {
             info: self.info,
             group_base: self.apertures.lds_base,
             private_base: self.apertures.scratch_base,
+            last_address: self.apertures.gpuvm_limit,
         }
     }
 }
@@ -136,6 +139,8 @@ pub struct Machine {
     pub minor: u32,
     /// The kernel reports exceptions.
     pub exceptions: bool,
+    /// End of the addresses that all devices reach, where one does not reach all of the host's.
+    pub address_end: Option<u64>,
     /// Open GPUs; the driver's numbers of nodes are indices of this list.
     pub gpus: Vec<Gpu>,
     /// What the runtime is told.
@@ -203,6 +208,8 @@ impl Machine {
             minor,
             fine_grain_pcie: config.fine_grain_pcie,
         };
+        let limit = gpus.iter().map(|gpu| gpu.apertures.gpuvm_limit).min();
+        let address_end = limit.filter(|limit| *limit < HOST_LIMIT).map(|limit| limit + 1);
         let description = describe::system(
             system.as_ref(),
             &topology,
@@ -224,6 +231,7 @@ impl Machine {
             kfd,
             minor,
             exceptions,
+            address_end,
             gpus,
             description,
         };
@@ -316,9 +324,9 @@ fn open_gpu(
             request: "GET_PROCESS_APERTURES_NEW",
             what: format!("no entry for device {}", candidate.gpu_id),
         })?;
-    if apertures.gpuvm_limit < HOST_LIMIT || apertures.gpuvm_base > 1 << 32 {
+    if apertures.gpuvm_limit < LEAST_LIMIT || apertures.gpuvm_base > 1 << 32 {
         return Err(Error::NoDevice(format!(
-            "its address space, {:#x} to {:#x}, is smaller than the host's",
+            "its address space, {:#x} to {:#x}, leaves no room beside programs",
             apertures.gpuvm_base, apertures.gpuvm_limit
         )));
     }

@@ -70,7 +70,7 @@ pub(crate) struct Kept {
 impl Machine {
     /// A new range of addresses, in which devices see nothing.
     pub(crate) fn reserve(&self, bytes: u64, alignment: u64) -> Result<Range> {
-        let range = Range::reserve(&self.system, bytes, alignment)?;
+        let range = Range::reserve(&self.system, bytes, alignment, self.address_end)?;
         self.host_memory.evict(self, range.address(), range.bytes());
         Ok(range)
     }

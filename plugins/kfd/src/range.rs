@@ -1,7 +1,7 @@
 //! Ranges of addresses that are the same for the host and for devices.
 //!
-//! On every GPU that this driver drives, the address space is at least as large as the host's, so a range that the
-//! host's `mmap` gave is free on the device too.
+//! On most GPUs the address space is at least as large as the host's, so a range that the host's `mmap` gave is free on the
+//! device too. Where one has a smaller one (gfx8), all ranges lie below its end.
 
 use crate::error::{Error, Result};
 use hansa_plugin_api::sys::{File, MapAccess, System};
@@ -34,19 +34,22 @@ fn size(bytes: u64) -> usize {
 }
 
 impl Range {
-    /// Takes `bytes` (whole pages) at a multiple of `alignment`, reserved and not accessible.
+    /// Takes `bytes` (whole pages) at a multiple of `alignment`, below `end` if there is one, reserved and not accessible.
     ///
     /// # Errors
     ///
     /// [`Error::Map`] when the system has none.
-    pub fn reserve(system: &Arc<dyn System>, bytes: u64, alignment: u64) -> Result<Self> {
+    pub fn reserve(system: &Arc<dyn System>, bytes: u64, alignment: u64, end: Option<u64>) -> Result<Self> {
         let page = system.page_size() as u64;
         let slack = if alignment > page { alignment } else { 0 };
         let outer_bytes = bytes
             .checked_add(slack)
             .ok_or_else(|| Error::Argument("The size overflows".into()))?;
-        // SAFETY: a new range that nothing uses.
-        let outer = unsafe { system.mmap(std::ptr::null_mut(), size(outer_bytes), NOTHING, None, 0) };
+        let outer = match end {
+            Some(end) => system.reserve_below(end, size(outer_bytes)),
+            // SAFETY: a new range that nothing uses.
+            None => unsafe { system.mmap(std::ptr::null_mut(), size(outer_bytes), NOTHING, None, 0) },
+        };
         let outer = outer.map_err(|errno| Error::Map {
             what: "address space",
             bytes,

@@ -139,6 +139,29 @@ static void what_is_none_is_refused(void)
     munmap(memory, PAGE);
 }
 
+/* What the runtime allocated has no such attributes, whatever part of a range it is; locked memory is the program's own. */
+static void memory_of_the_runtime_has_none(void)
+{
+    hsa_amd_memory_pool_t pools[] = { cpu->fine, cpu->coarse, gpu->coarse };
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        char *memory = pool_alloc(pools[i], 4 * PAGE);
+        hsa_amd_svm_attribute_pair_t pair = { HSA_AMD_SVM_ATTRIB_READ_MOSTLY, 1 };
+        CHECK_STATUS(hsa_amd_svm_attributes_set(memory, PAGE, &pair, 1), HSA_STATUS_ERROR);
+        CHECK_STATUS(hsa_amd_svm_attributes_get(memory, PAGE, &pair, 1), HSA_STATUS_ERROR);
+        CHECK_STATUS(hsa_amd_svm_attributes_get(memory + 2 * PAGE, PAGE, &pair, 1), HSA_STATUS_ERROR);
+        CHECK_STATUS(hsa_amd_svm_attributes_get(memory - PAGE, 2 * PAGE, &pair, 1), HSA_STATUS_ERROR);
+        CHECK_OK(hsa_amd_svm_attributes_set(memory, PAGE, &pair, 0)); /* nothing is said and nothing asked */
+        CHECK_OK(hsa_amd_svm_attributes_get(memory, PAGE, &pair, 0));
+        CHECK_OK(hsa_amd_memory_pool_free(memory));
+    }
+    char *memory = (char *)fresh(PAGE);
+    void *seen = NULL;
+    CHECK_OK(hsa_amd_memory_lock(memory, PAGE, &gpu->handle, 1, &seen));
+    set(memory, PAGE, HSA_AMD_SVM_ATTRIB_READ_MOSTLY, 1);
+    CHECK_OK(hsa_amd_memory_unlock(memory));
+    munmap(memory, PAGE);
+}
+
 int main(int argc, char **argv)
 {
     NEED(argc == 2);
@@ -152,6 +175,7 @@ int main(int argc, char **argv)
     attributes_are_kept();
     prefetches();
     what_is_none_is_refused();
+    memory_of_the_runtime_has_none();
     end_worker(&worker);
     CHECK_OK(hsa_shut_down());
     return check_summary();

@@ -2,6 +2,7 @@
 
 use crate::buffers::{Backing, Buffer};
 use crate::exported::{self, Shared};
+use crate::graphics;
 use crate::kernel::Kernel;
 use crate::kfd::{show, NANOSECONDS_PER_TICK};
 use crate::{user, Answer, Errno};
@@ -11,6 +12,15 @@ use std::sync::Arc;
 
 /// Letter of the group.
 const GROUP: u8 = b'd';
+/// Where the answer has the first address that graphics may use, and those of the upper half with their end.
+const ADDRESSES: [(usize, u64); 3] = [
+    (144, 0x20_0000),
+    (336, 0xffff_8000_0020_0000),
+    (344, 0xffff_ffff_ffe0_0000),
+];
+/// Where it has the end of the lower half, and the alignment of addresses.
+const ADDRESSES_END: usize = 152;
+const ADDRESS_ALIGNMENT: usize = 160;
 /// Bytes of what there is to tell of a device.
 const DEVICE_BYTES: usize = 368;
 /// Queries of `AMDGPU_INFO`.
@@ -30,9 +40,16 @@ pub(crate) fn name(code: u32) -> Option<&'static str> {
     match number(code)? {
         0x00 => Some("VERSION"),
         0x09 => Some("GEM_CLOSE"),
+        0x2d => Some("PRIME_HANDLE_TO_FD"),
         0x2e => Some("PRIME_FD_TO_HANDLE"),
+        0x40 => Some("AMDGPU_GEM_CREATE"),
         0x41 => Some("AMDGPU_GEM_MMAP"),
+        0x42 => Some("AMDGPU_CTX"),
+        0x43 => Some("AMDGPU_BO_LIST"),
+        0x44 => Some("AMDGPU_CS"),
+        0x46 => Some("AMDGPU_GEM_METADATA"),
         0x48 => Some("AMDGPU_GEM_VA"),
+        0x49 => Some("AMDGPU_WAIT_CS"),
         0x45 => Some("AMDGPU_INFO"),
         _ => None,
     }
@@ -44,9 +61,16 @@ pub(crate) fn answer(kernel: &Arc<Kernel>, gpu: usize, code: u32, at: u64) -> An
     match number(code) {
         Some(0x00) => version(at),
         Some(0x09) => close(kernel, gpu, at, size),
+        Some(0x2d) => graphics::hand_over(kernel, gpu, at),
         Some(0x2e) => take(kernel, gpu, at, size),
+        Some(0x40) => graphics::create(kernel, gpu, at),
         Some(0x41) => place_in_file(kernel, gpu, at, size),
+        Some(0x42) => graphics::context(kernel, at),
+        Some(0x43) => graphics::list(kernel, gpu, at),
+        Some(0x44) => graphics::submit(kernel, gpu, at),
+        Some(0x46) => graphics::metadata(kernel, gpu, at),
         Some(0x48) => map(kernel, gpu, at, size),
+        Some(0x49) => graphics::wait(kernel, at),
         Some(0x45) => info(kernel, gpu, at),
         _ => Err(Errno::NOTTY),
     }
@@ -112,8 +136,16 @@ fn info(kernel: &Kernel, gpu: usize, at: u64) -> Answer {
             ];
             let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
             bytes.resize(DEVICE_BYTES, 0);
-            let at = std::mem::offset_of!(drm::DeviceInfo, ids_flags);
-            bytes[at..at + 8].copy_from_slice(&described.ids_flags.to_ne_bytes());
+            let mut put = |at: usize, value: u64| bytes[at..at + 8].copy_from_slice(&value.to_ne_bytes());
+            put(
+                std::mem::offset_of!(drm::DeviceInfo, ids_flags),
+                described.ids_flags,
+            );
+            for (at, address) in ADDRESSES {
+                put(at, address);
+            }
+            put(ADDRESSES_END, described.address_bytes);
+            put(ADDRESS_ALIGNMENT, 4096);
             bytes
         }
         other => {
@@ -129,7 +161,9 @@ fn info(kernel: &Kernel, gpu: usize, at: u64) -> Answer {
 #[derive(Debug, Default)]
 pub struct Gems {
     /// By GPU and name.
-    table: BTreeMap<(usize, u32), Shared>,
+    pub(crate) table: BTreeMap<(usize, u32), Shared>,
+    /// Those that graphics made.
+    pub(crate) own: BTreeSet<(usize, u32)>,
     /// By GPU and address: the name, and the handle of what stands for the part.
     places: BTreeMap<(usize, u64), (u32, u64)>,
 }
@@ -139,15 +173,14 @@ fn take(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
     let mut a: drm::PrimeHandle = user::get(at, bytes)?;
     let shared = exported::of_file(kernel, a.fd)?;
     let mut process = kernel.process();
-    let gems = &mut process.gems.table;
+    let gems = &mut process.gems;
     let known = gems
+        .table
         .iter()
         .find(|((of, _), known)| *of == gpu && Arc::ptr_eq(&known.backing, &shared.backing))
         .map(|((_, name), _)| *name);
-    a.handle = known
-        .or_else(|| (1..).find(|name| !gems.contains_key(&(gpu, *name))))
-        .ok_or(Errno::NOMEM)?;
-    gems.insert((gpu, a.handle), shared);
+    a.handle = known.map_or_else(|| gems.free_name(gpu), Ok)?;
+    gems.table.insert((gpu, a.handle), shared);
     drop(process);
     user::put(at, bytes, &a)
 }
@@ -171,6 +204,7 @@ fn close(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
     let a: drm::GemClose = user::get(at, bytes)?;
     let mut process = kernel.process();
     let shared = process.gems.table.remove(&(gpu, a.handle)).ok_or(Errno::INVAL)?;
+    process.gems.own.remove(&(gpu, a.handle));
     let mut places = std::mem::take(&mut process.gems.places);
     places.retain(|(of, _), (name, handle)| {
         let goes = *of == gpu && *name == a.handle;
@@ -222,11 +256,15 @@ fn map(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
             if a.offset_in_bo
                 .checked_add(a.map_size)
                 .is_none_or(|end| end > shared.bytes)
+                || a.va_address
+                    .checked_add(a.map_size)
+                    .is_none_or(|end| end > kernel.machine.gpus[gpu].address_bytes)
                 || process.buffers.is_taken(gpu, 0, a.va_address, a.map_size)
             {
                 return Err(Errno::INVAL);
             }
-            if !process.spaces.contains_key(&gpu) {
+            let is_own = process.gems.own.contains(&(gpu, a.handle));
+            if !is_own && !process.spaces.contains_key(&gpu) {
                 return Err(Errno::NODEV);
             }
             let mut flags = memory::ALLOC_VRAM;
@@ -250,7 +288,10 @@ fn map(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
                 mapped: BTreeSet::from([gpu]),
                 imported: true,
             };
-            show(kernel, gpu, &buffer);
+            // Nothing but commands of graphics uses its own memory at the addresses that it chose.
+            if !is_own {
+                show(kernel, gpu, &buffer);
+            }
             let handle = process.buffers.enter(kernel.machine.gpus[gpu].gpu_id, buffer);
             process.gems.places.insert(key, (a.handle, handle));
             Ok(())

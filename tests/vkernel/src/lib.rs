@@ -18,7 +18,7 @@
 //! |---|---|
 //! | [`machine`], [`beside`], [`tree`] | the described machine, what a copy may say beside the kernel's files, and its files |
 //! | [`kernel`], [`process`] | open files, and what the kernel keeps for a process |
-//! | [`kfd`], [`drm`] | requests |
+//! | [`kfd`], [`drm`], [`graphics`] | requests |
 //! | [`buffers`], [`exported`], [`events`], [`queues`], [`ranges`] | what they are about |
 //! | [`debug`], [`smi`] | what debuggers and those who watch devices are told |
 //! | [`device`] | what runs packets behind the queues |
@@ -36,6 +36,7 @@ pub mod events;
 pub mod exported;
 pub mod faults;
 pub mod files;
+pub mod graphics;
 pub mod kernel;
 pub mod kfd;
 pub mod machine;

@@ -6,6 +6,8 @@ use hansa_kfd::discover::capability;
 use hansa_kfd::topology::{Properties, ROOT};
 use std::path::{Path, PathBuf};
 
+/// Parameters of the module that programs look at: waves are saved, and the device is no model of one.
+const PARAMETERS: [(&str, &str); 2] = [("cwsr_enable", "1\n"), ("emu_mode", "0\n")];
 /// Where product names are.
 const PRODUCTS: &str = "/usr/share/libdrm/amdgpu.ids";
 
@@ -106,6 +108,8 @@ pub struct GpuSpec {
     pub integrated: bool,
     /// Width of its address space; 0 for that of its generation.
     pub address_bits: u32,
+    /// Its way to the processor is a link of its own, and not the bus.
+    pub linked: bool,
 }
 
 impl Default for GpuSpec {
@@ -128,6 +132,7 @@ impl Default for GpuSpec {
             hive: 0,
             integrated: false,
             address_bits: 0,
+            linked: false,
         }
     }
 }
@@ -199,7 +204,7 @@ impl GpuSpec {
 
     /// A GPU by the name of its processor, such as `gfx90a`; `gfx900` is the default Vega 10. After colons come what it has
     /// besides: `debug` for firmware that reports exceptions, `svm` for shared virtual memory; and what it has not: `private`
-    /// for local memory that the host does not see, `noengines` for no copy engines.
+    /// for local memory that the host does not see, `noengines` for no copy engines. `linked` has a link to the processor.
     ///
     /// # Errors
     ///
@@ -213,9 +218,10 @@ impl GpuSpec {
                 "svm" => spec.capability |= capability::SVM,
                 "private" => spec.visible = false,
                 "noengines" => spec.engines = (0, 0),
+                "linked" => spec.linked = true,
                 other => {
                     return Err(format!(
-                        "{other:?} is neither debug nor svm, private nor noengines"
+                        "{other:?} is neither debug nor svm, private, noengines nor linked"
                     ))
                 }
             }
@@ -287,9 +293,9 @@ fn lines(pairs: &[(&str, u64)]) -> String {
         .collect()
 }
 
-fn link(from: u32, to: u32) -> String {
+fn link(from: u32, to: u32, linked: bool) -> String {
     lines(&[
-        ("type", 2),
+        ("type", if linked { 11 } else { 2 }),
         ("version_major", 0),
         ("version_minor", 0),
         ("node_from", from.into()),
@@ -366,11 +372,14 @@ impl Machine {
                     ),
                 );
             }
-            tree.put(node.join("io_links/0/properties"), link(index + 1, 0));
+            tree.put(
+                node.join("io_links/0/properties"),
+                link(index + 1, 0, spec.linked),
+            );
             if spec.visible {
                 tree.put(
                     host.join(format!("io_links/{index}/properties")),
-                    link(0, index + 1),
+                    link(0, index + 1, spec.linked),
                 );
             }
         }
@@ -441,6 +450,12 @@ impl Machine {
         tree.put(module.join("coresize"), "9000000\n");
         tree.put(module.join("initstate"), "live\n");
         tree.put_directory(&module.join("holders"));
+        for (parameter, value) in PARAMETERS {
+            let file = module.join("parameters").join(parameter);
+            if tree.file(&file).is_none() {
+                tree.put(file, value);
+            }
+        }
         for (card, gpu) in gpus.iter().enumerate() {
             let drm = format!("/sys/dev/char/226:{}/device/drm", gpu.render_minor);
             // Programs tell devices apart by the names of their nodes.

@@ -4,6 +4,7 @@ use crate::buffers::Buffers;
 use crate::debug::{Debug, Runtime};
 use crate::drm::Gems;
 use crate::events::Events;
+use crate::graphics::Graphics;
 use crate::queues::Queues;
 use crate::ranges::Ranges;
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ pub struct Process {
     pub spaces: BTreeMap<usize, i32>,
     /// What the graphics driver knows of.
     pub gems: Gems,
+    /// What graphics has beside.
+    pub graphics: Graphics,
     /// Handle of the event page.
     pub event_page: Option<u64>,
     /// Ranges of shared virtual memory that a GPU may use: GPU, address, bytes; with the handle of what stands for them.

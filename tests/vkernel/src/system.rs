@@ -146,6 +146,13 @@ impl System for VirtualSystem {
         Ok(made)
     }
 
+    fn reserve_below(&self, limit: u64, bytes: usize) -> Result<*mut u8, Errno> {
+        self.kernel.faults.check("mmap nothing")?;
+        let made = LinuxSystem.reserve_below(limit, bytes)?;
+        self.maps.lock().insert(made.addr(), bytes);
+        Ok(made)
+    }
+
     unsafe fn munmap(&self, address: *mut u8, bytes: usize) -> Result<(), Errno> {
         self.kernel.faults.check("munmap")?;
         // SAFETY: the caller says that nothing uses the range any more.

@@ -42,7 +42,9 @@ fn discard(address: usize, bytes: usize) {
 fn anywhere(bytes: usize, alignment: usize) -> Option<usize> {
     let slack = if alignment > page_bytes() { alignment } else { 0 };
     let whole = bytes.checked_add(slack)?;
-    let start = blank(0, whole, MapFlags::empty()).ok()?;
+    let start = crate::memory::reach::map(whole, ProtFlags::empty())
+        .ok()?
+        .expose_provenance();
     let address = start.checked_next_multiple_of(alignment)?;
     discard(start, address - start);
     discard(address + bytes, start + whole - (address + bytes));

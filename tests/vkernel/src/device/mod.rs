@@ -12,6 +12,7 @@ mod sdma;
 mod sim;
 
 pub use memory::{Fault, Memory};
+pub(crate) use sdma::commands as copy_commands;
 pub use sim::SimExecutor;
 
 use crate::debug::{exception, Source};

@@ -8,6 +8,7 @@ use super::atomic::atomic;
 use super::ring::{Ran, Ring};
 use super::{Bell, Fault, Memory, Step};
 use crate::kfd::device_clock;
+use crate::Errno;
 use hansa_kfd::uapi::queue as uapi;
 
 mod op {
@@ -42,6 +43,27 @@ impl Queue {
         let seen = |next: u64| memory.store(read_index, next);
         self.0.step(memory, "copy engine packet", run, seen)
     }
+}
+
+/// Runs packets outside a ring, to their end.
+pub(crate) fn commands(memory: &Memory<'_>, at: u64, bytes: u64) -> Result<(), Errno> {
+    let mut next = 0;
+    while next < bytes {
+        let what = match packet(memory, at + next) {
+            Ok(Ran::Done(words)) => {
+                next += u64::from(words) * 4;
+                continue;
+            }
+            Ok(Ran::Waits) => "a packet that waits".to_owned(),
+            Ok(Ran::Unknown(head)) => format!("packet {head:#010x}"),
+            Err(fault) => format!("a fault at {:#x}", fault.address),
+        };
+        memory
+            .kernel()
+            .complain(format!("commands at {at:#x} with {what}"));
+        return Err(Errno::INVAL);
+    }
+    Ok(())
 }
 
 fn packet(memory: &Memory<'_>, at: u64) -> Result<Ran, Fault> {

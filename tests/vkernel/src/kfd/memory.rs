@@ -170,7 +170,8 @@ pub(super) fn map_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer 
     for gpu in gpus.into_iter().skip(a.n_success as usize) {
         // Ranges of the program's memory are gone where a buffer has its place: nothing here sees that they are unmapped.
         super::svm::give_way(kernel, &mut process, gpu, (address, address + size))?;
-        let bad = if process.buffers.is_taken(gpu, a.handle, address, size) {
+        let is_beyond = address + size > kernel.machine.gpus[gpu].address_bytes;
+        let bad = if is_beyond || process.buffers.is_taken(gpu, a.handle, address, size) {
             Some(Errno::INVAL)
         } else if process.spaces.contains_key(&gpu) {
             // A script may let the second of several devices fail.

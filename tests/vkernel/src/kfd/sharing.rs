@@ -58,7 +58,12 @@ pub(super) fn get_dmabuf_info(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> An
     a.size = shared.bytes;
     a.gpu_id = kernel.machine.gpus[shared.gpu].gpu_id;
     a.flags = shared.flags;
-    a.metadata_size = 0;
+    let notes = kernel.process().graphics.notes(&shared.backing).text;
+    let room = a.metadata_size as usize;
+    a.metadata_size = u32::try_from(notes.len()).unwrap_or(0);
+    if room != 0 {
+        user::write(a.metadata_ptr, &notes[..room.min(notes.len())])?;
+    }
     user::put(at, bytes, &a)
 }
 

@@ -55,13 +55,18 @@ pub(super) fn get_clock_counters(kernel: &Arc<Kernel>, at: u64, bytes: usize) ->
 
 /// Where a GPU has group memory, private memory and the rest, each first and last address; then its number.
 pub(super) fn apertures(gpu: &Gpu) -> [u64; 7] {
+    let (lds, scratch) = if gpu.is_old {
+        (1 << 61, (1 << 61) + (1 << 32))
+    } else {
+        (1 << 48, 2 << 48)
+    };
     let one = ProcessDeviceApertures {
-        lds_base: 1 << 48,
-        lds_limit: 1 << 48 | 0xffff_ffff,
-        scratch_base: 2 << 48,
-        scratch_limit: 2 << 48 | 0xffff_ffff,
+        lds_base: lds,
+        lds_limit: lds | 0xffff_ffff,
+        scratch_base: scratch,
+        scratch_limit: scratch | 0xffff_ffff,
         gpuvm_base: 0x1000,
-        gpuvm_limit: (1 << 47) - 1,
+        gpuvm_limit: gpu.address_bytes - 1,
         gpu_id: gpu.gpu_id,
         pad: 0,
     };

@@ -341,7 +341,7 @@ impl Library {
     fn own_buffer(&self, gpu: usize, bytes: u64, kind: u32) -> Answer<(u64, usize, Range)> {
         let bytes = bytes.next_multiple_of(4096);
         let system: Arc<dyn System> = Arc::new(LinuxSystem);
-        let range = Range::reserve(&system, bytes, 4096).map_err(|_| status::NO_MEMORY)?;
+        let range = Range::reserve(&system, bytes, 4096, None).map_err(|_| status::NO_MEMORY)?;
         let mut request = AllocMemoryOfGpu {
             va_addr: range.address(),
             size: bytes,

@@ -154,6 +154,19 @@ impl HostPages {
         }
     }
 
+    /// Where the devices of every machine reach them.
+    pub(crate) fn low(bytes: u64) -> Self {
+        let length = usize::try_from(bytes).unwrap();
+        let address = hansa_plugin_api::low::reserve_below(1 << 36, length).unwrap();
+        // SAFETY: a new range that nobody else has.
+        let opened = unsafe { libc::mprotect(address.cast(), length, libc::PROT_READ | libc::PROT_WRITE) };
+        assert_eq!(opened, 0);
+        Self {
+            address: address.expose_provenance() as u64,
+            bytes,
+        }
+    }
+
     pub(crate) fn word(&self, offset: u64) -> &std::sync::atomic::AtomicU64 {
         assert!(offset + 8 <= self.bytes && offset.is_multiple_of(8));
         let at = usize::try_from(self.address + offset).unwrap();
@@ -211,9 +224,9 @@ pub(crate) const INACTIVE: u64 = 192;
 impl QueueMemory {
     pub(crate) fn new(rig: &Rig, nodes: &[u32]) -> Self {
         let (slots, ring, signal) = (
-            HostPages::new(16 * 4096),
-            HostPages::new(4096),
-            HostPages::new(4096),
+            HostPages::low(16 * 4096),
+            HostPages::low(4096),
+            HostPages::low(4096),
         );
         let registrations = [&slots, &ring, &signal]
             .map(|pages| register(rig, pages.address, pages.bytes, nodes).unwrap().handle)
