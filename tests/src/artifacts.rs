@@ -57,7 +57,7 @@ pub fn compiler_output(compiler: &mut Command) -> std::io::Result<Output> {
 }
 
 /// The packages whose libraries are loaded at run time.
-const LIBRARIES: [&str; 8] = [
+const LIBRARIES: [&str; 9] = [
     "hansa-capi",
     "hansa-presence",
     "hansa-sim-plugin",
