@@ -170,12 +170,12 @@ impl<T> fmt::Debug for Lazy<T> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;
 
     /// Runs `child` in a forked child; answers its exit status, or none when it was ended.
-    fn in_child(child: impl FnOnce() -> bool) -> Option<i32> {
+    pub(crate) fn in_child(child: impl FnOnce() -> bool) -> Option<i32> {
         // SAFETY: the child calls only what it is given, and ends.
         match unsafe { libc::fork() } {
             0 => {

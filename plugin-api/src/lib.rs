@@ -31,6 +31,7 @@ pub mod hsa;
 pub mod low;
 pub mod manifest;
 pub mod note;
+pub mod sync;
 pub mod sys;
 
 pub use contract::copy::{CopyFlags, CopyRequest, EngineDescription, EngineFamily};

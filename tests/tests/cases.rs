@@ -2,7 +2,7 @@
 //!
 //! | case | test |
 //! |---|---|
-//! | T04 | `t04_three_generations_in_one_machine` (here, and of the driver in `tests/vkernel/tests/topology.rs`) |
+//! | T04 | `t04_…` (here, and of the driver in `tests/vkernel/tests/topology.rs`) |
 //! | T09 | `t09_an_override_names_the_kernels_nodes` of the same; an empty variable: `configuration.rs`, `plugins/kfd/src/config.rs` |
 //! | T12 | `plugins/kfd/src/chip/mod.rs`, `versions_are_decimal_and_names_are_hexadecimal` |
 //! | T15, T16 | `core/src/topology.rs`, `a_node_without_processors_is_not_the_only_one` and those that follow it |
@@ -12,7 +12,7 @@
 //! | T26 | `tools.rs`, `bad_tools_are_named_once_and_change_nothing` and the test after it |
 //! | T28 | `t28_signals_need_no_events`; the driver's own limit: `tests/vkernel/tests/driver_life.rs` |
 //! | T29 | `t29_…` here; `clients.rs`, `copies`: with engines and without, every engine by its mask |
-//! | T31 | `pages.rs` |
+//! | T31 | `pages.rs`, with the software GPU and the virtual kernel; the driver's: `tests/vkernel/tests/pages.rs` |
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -73,6 +73,37 @@ fn t04_three_generations_in_one_machine() {
         "{text}{}",
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// The processors of the machine and its GPUs, as a program sees them.
+#[test]
+fn t04_the_agents_have_the_numbers_of_the_machine() {
+    let Some(machine) = ready().then(|| dump(MIXED, "t04-agents")).flatten() else {
+        return;
+    };
+    let output = on(&machine, "describe")
+        .output()
+        .expect("timeout is a part of every system");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    for (agent, numbers) in [
+        // Name, node, processors or compute units, lanes of a wave, bytes of the first pool.
+        ("agent 0", ["", "0", "24", "0", "33453576192"]),
+        ("agent 1", ["\"gfx906\"", "1", "60", "64", "17163091968"]),
+        ("agent 2", ["\"gfx1102\"", "2", "28", "32", "8573157376"]),
+        ("agent 3", ["\"gfx1032\"", "3", "32", "32", "8573157376"]),
+    ] {
+        let names = ["NAME", "NODE", "AMD_COMPUTE_UNIT_COUNT", "WAVEFRONT_SIZE"]
+            .map(|name| format!("{agent}.{name}"));
+        let size = format!("{agent}.pool 0.SIZE");
+        for (name, value) in names.iter().chain([&size]).zip(numbers) {
+            let line = format!("{name} = {value}");
+            assert!(
+                value.is_empty() || text.lines().any(|l| l == line),
+                "{line}\n{text}"
+            );
+        }
+    }
+    assert_eq!(text.matches(".AMD_COMPUTE_UNIT_COUNT = ").count(), 4, "{text}");
 }
 
 /// The kernel gives no event, or not as many as the runtime would have: signals work and every wait ends.

@@ -17,7 +17,7 @@ use crate::loader::{
 };
 use crate::log::{self, Topic};
 use crate::runtime::Runtime;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use super::{full, remembered};
 use crate::error::{Error, Result};
 use crate::loader::{CodeSymbol, SerializedCodeObject};
 use crate::runtime::Runtime;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::memory::shown::ShownPages;
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 
 /// Bytes of the buffer in between.
 const BETWEEN_BYTES: u64 = 1 << 20;

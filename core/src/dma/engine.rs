@@ -14,7 +14,7 @@ use crate::runtime::Runtime;
 use crate::signal::block::flag;
 use crate::signal::{hardware, pool, wait, Block, Condition};
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::sync::atomic::{fence, AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ use crate::queue::Queue;
 use crate::runtime::Runtime;
 use crate::words::halves;
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 

@@ -20,7 +20,7 @@ use crate::signal::{pool, wait, Block};
 use crate::trace;
 use crate::words::halves;
 use hansa_plugin_api as api;
-use parking_lot::{Condvar, Mutex};
+use hansa_plugin_api::sync::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};

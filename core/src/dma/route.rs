@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::memory::AllocationKind;
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -10,7 +10,7 @@
 
 use super::{Kind, KIND_SHIFT};
 use arc_swap::ArcSwapOption;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};

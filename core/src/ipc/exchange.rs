@@ -3,7 +3,7 @@
 use super::offer::{Name, Offer, Thing};
 use super::{socket_name, PATIENCE};
 use crate::error::{Error, Result};
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use rustix::net::sockopt::{set_socket_timeout, socket_peercred, Timeout};
 use rustix::net::{
     accept_with, bind, listen, recv, sendmsg, shutdown, socket_with, AddressFamily, RecvFlags,

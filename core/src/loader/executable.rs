@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-use parking_lot::RwLock;
+use hansa_plugin_api::sync::RwLock;
 
 use super::attributes::{
     kept_as, look_up_in, split, Allocation, Linkage, SymbolKind, Variable, VariableSegment,

@@ -5,7 +5,7 @@ use crate::agent::Agent;
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::BTreeMap;
 
 /// Bytes of memory files that count as memory of a device, by driver and node.

@@ -7,7 +7,7 @@
 use super::host::{page_bytes, HostOptions, Pages};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 
 /// Sizes of places, from one page on, each twice the one before.
 const SIZES: usize = 5;

@@ -11,7 +11,7 @@
 //! level: whatever a reader sees is of the type it expects.
 
 use crate::words::halves;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::ptr::NonNull;
 use std::sync::atomic::{fence, AtomicPtr, AtomicU64, Ordering};
 

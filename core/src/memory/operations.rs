@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::log::{self, Topic};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::Arc;
 

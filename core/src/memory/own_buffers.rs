@@ -7,7 +7,7 @@
 use super::host::{is_mapped, page_bytes};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::HashMap;
 
 /// What drivers were told of one registration.

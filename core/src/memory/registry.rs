@@ -4,8 +4,8 @@
 use super::host::Pages;
 use super::index::{Facts, Index};
 use super::overlap::Overlapping;
+use hansa_plugin_api::sync::{Mutex, RwLock};
 use hansa_plugin_api::MemoryHandle;
-use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;

@@ -13,7 +13,7 @@ use crate::runtime::Runtime;
 use crate::signal::Block;
 use hansa_plugin_api as api;
 use hansa_plugin_api::hsa::{hsa_amd_svm_attribute_t as Attribute, hsa_amd_svm_model_t as Model};
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

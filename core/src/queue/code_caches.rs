@@ -11,7 +11,7 @@ use crate::memory::shown::ShownPages;
 use crate::runtime::Runtime;
 use crate::words::halves;
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 

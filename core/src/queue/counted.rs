@@ -10,7 +10,7 @@ use super::{fill_common, slots, Queue, QueueOptions, QueueType, Ring, Server};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
-use parking_lot::{Condvar, Mutex};
+use hansa_plugin_api::sync::{Condvar, Mutex};
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 

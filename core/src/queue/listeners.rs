@@ -1,7 +1,7 @@
 //! Who is told when a queue stops: the program's function for the queue, or, where several names stand for one
 //! queue, the function of each name.
 
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 
 /// The program's function for errors of a queue.
 #[derive(Clone, Copy, Debug)]

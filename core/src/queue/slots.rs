@@ -8,6 +8,12 @@ use hansa_plugin_api::fork::Lock;
 /// Slots committed at a time.
 const STEP: usize = 16;
 
+/// How far slots in use are apart: a driver may have to put other memory in place of a descriptor's page, so there is one in
+/// each page of the system.
+fn apart() -> usize {
+    (rustix::param::page_size() / SLOT_BYTES).clamp(1, STEP)
+}
+
 static FREE: Lock<Vec<usize>> = Lock::new(Vec::new());
 
 /// Takes a slot that every device of the runtime sees.
@@ -27,7 +33,8 @@ pub(super) fn take(runtime: &Runtime) -> Result<&'static Descriptor> {
     let new = (old + STEP).min(MAX_QUEUES);
     let (address, bytes) = ARENA.commit(new)?;
     runtime.show_arena(address as u64, bytes as u64)?;
-    free.extend((old + 1..new).rev().map(|index| ARENA.address_of(index)));
+    let others = (old..new).step_by(apart()).skip(1);
+    free.extend(others.rev().map(|index| ARENA.address_of(index)));
     Ok(Descriptor::at(ARENA.address_of(old)))
 }
 

@@ -5,7 +5,7 @@ use super::Runtime;
 use crate::agent::DeviceRef;
 use crate::error::{Error, Result};
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 
 /// `hsa_amd_event_t`: what a handler is shown.
 #[repr(C)]

@@ -30,7 +30,7 @@ use crate::queue::{self, Queue};
 use crate::signal::handlers::Handlers;
 use crate::signal::hardware::Hardware;
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 

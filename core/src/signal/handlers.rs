@@ -14,7 +14,7 @@ use super::wait::{self, Condition};
 use super::{fired, hardware, pool};
 use crate::error::{Error, Result};
 use hansa_plugin_api::fork::Lock;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use super::block::{flag, Block};
 use super::wait::{self, Condition};
 use crate::error::{Error, Result};
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;

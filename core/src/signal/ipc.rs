@@ -14,7 +14,7 @@ use crate::memory::arena::Arena;
 use crate::memory::host::page_bytes;
 use crate::runtime::Runtime;
 use hansa_plugin_api::fork::Lazy;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use rustix::mm::{mmap_anonymous, MapFlags, ProtFlags};
 use std::collections::HashMap;
 use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};

@@ -14,7 +14,7 @@ use crate::signal::block::flag;
 use crate::signal::handlers::Handlers;
 use crate::signal::{self, pool, Block, Condition};
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;

@@ -8,7 +8,7 @@
 use crate::range::pointer;
 use crate::topology::DoorbellKind;
 use hansa_plugin_api::fork::Lock;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Where the descriptor has the number of packets that were written.

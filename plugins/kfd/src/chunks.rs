@@ -10,8 +10,8 @@
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::memory::{drop_at_last, Block, BlockRequest};
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::MemoryHandle;
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
 /// Bytes of a shared buffer: a large page.

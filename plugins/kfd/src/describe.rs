@@ -15,8 +15,10 @@ use std::path::Path;
 const PRODUCTS: &str = "/usr/share/libdrm/amdgpu.ids";
 /// Names of processors, which say what graphics they have.
 const PROCESSORS: &str = "/proc/cpuinfo";
-/// Fewest and most packets of a queue.
+/// Fewest and most packets of a queue. The kernel wants a ring to be all of its buffer, so it fills a page at least.
 const QUEUE_PACKETS: (u32, u32) = (64, 131_072);
+/// Bytes of a packet.
+const PACKET_BYTES: u64 = 64;
 /// Queues of a process on one device (the doorbells of one page).
 const MOST_QUEUES: u32 = 128;
 /// Best granule of local memory: a large page of the device's tables.
@@ -217,7 +219,7 @@ fn gpu_node(index: u32, gpu: &Subject<'_>, node: &Node, host: &Host, told: Told)
         dma_engines: p.get("num_sdma_engines"),
         dma_link_engines: p.get("num_sdma_xgmi_engines"),
         max_queues: MOST_QUEUES,
-        min_queue_packets: QUEUE_PACKETS.0,
+        min_queue_packets: least_packets(host.page),
         max_queue_packets: QUEUE_PACKETS.1,
         group_aperture_hi: half(gpu.group_base),
         private_aperture_hi: half(gpu.private_base),
@@ -242,6 +244,11 @@ fn watch_points(capabilities: u32) -> u64 {
         return 0;
     }
     1 << (capabilities >> capability::WATCH_POINTS_SHIFT & 0xf)
+}
+
+/// Fewest packets of a queue, for pages of a size.
+fn least_packets(page: u64) -> u32 {
+    u32::try_from(page / PACKET_BYTES).map_or(QUEUE_PACKETS.1, |packets| packets.max(QUEUE_PACKETS.0))
 }
 
 /// Local memory: coarse-grained, and once more fine-grained where linked devices share it coherently.

@@ -12,7 +12,7 @@ use crate::machine::{Gpu, Machine};
 use crate::memory::{drop_at_last, Block};
 use crate::range::Range;
 use crate::uapi::memory as uapi;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 
 /// A process's doorbells of one device.
 const DOORBELLS: u64 = 1024;

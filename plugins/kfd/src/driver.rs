@@ -7,13 +7,13 @@ use crate::host_memory::HostMemory;
 use crate::machine::{Lasting, Machine};
 use crate::memory::Memory;
 use hansa_plugin_api as api;
+use hansa_plugin_api::sync::{Mutex, RwLock};
 use hansa_plugin_api::sys::System;
 use hansa_plugin_api::{
     AllocFlags, AllocRequest, Allocation, ClockCounters, Driver, EngineDescription, EventInfo, EventRequest,
     ExportKind, HostMemoryRequest, HostRef, ImportRequest, LogLevel, MapRequest, MemoryHandle, QueueInfo,
     QueueRequest, QueueUpdate, RSlice, RStr, ScratchRequest, SharedHandle, SystemDescription,
 };
-use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 
 #[derive(Debug)]

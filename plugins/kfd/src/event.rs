@@ -10,8 +10,8 @@ use crate::memory::{Block, BlockRequest};
 use crate::uapi::event as uapi;
 use crate::uapi::event::EventData;
 use crate::uapi::memory as uapi_memory;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::{EventInfo, EventKind, EventRequest};
-use parking_lot::Mutex;
 use std::collections::HashSet;
 
 /// Bytes of the event page: eight for each signal event.

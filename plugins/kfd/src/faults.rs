@@ -6,10 +6,10 @@ use crate::machine::Machine;
 use crate::range::pointer;
 use crate::uapi::event as uapi;
 use crate::uapi::event::{exception, memory_fault, EventData};
+use hansa_plugin_api::sync::{Condvar, Mutex};
 use hansa_plugin_api::{
     DeviceEvent, DeviceEventKind, EventKind, EventRequest, FaultFlags, HostRef, LogLevel, RStr, ThreadEntry,
 };
-use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 

@@ -13,9 +13,9 @@ use crate::machine::{Gpu, Machine};
 use crate::memory::user_flags;
 use crate::range::pointer;
 use crate::uapi::memory as uapi;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::sys::MapAccess;
 use hansa_plugin_api::{Allocation, MemoryHandle};
-use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 
 /// Marks handles of registrations.

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::machine::{Gpu, Machine, MINOR_AVAILABLE};
 use crate::range::Range;
 use crate::uapi::memory as uapi;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::{AllocFlags, AllocRequest, Allocation, BankFlags, MemoryHandle};
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 

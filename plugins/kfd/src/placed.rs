@@ -10,9 +10,9 @@ use crate::machine::Machine;
 use crate::memory::Apart;
 use crate::range::pointer;
 use crate::uapi::drm;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::sys::{File, MapAccess};
 use hansa_plugin_api::MemoryHandle;
-use parking_lot::Mutex;
 use std::collections::HashMap;
 
 /// Interface since which memory that was taken back in the same process can be mapped beside the original.

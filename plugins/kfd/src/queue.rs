@@ -15,8 +15,8 @@ use crate::topology::DoorbellKind;
 use crate::uapi::memory as uapi_memory;
 use crate::uapi::queue as uapi;
 use crate::uapi::queue::ContextSaveAreaHeader;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::{Attribute, Doorbell, QueueInfo, QueueKind, QueuePriority, QueueRequest, QueueUpdate};
-use parking_lot::Mutex;
 use std::collections::HashMap;
 
 /// Bytes of an AQL packet.

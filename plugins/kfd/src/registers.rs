@@ -6,8 +6,8 @@
 use crate::machine::Machine;
 use crate::memory::{drop_at_last, Block};
 use crate::uapi::memory as uapi;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::Attribute;
-use parking_lot::Mutex;
 
 /// The pages, of the devices that have one.
 #[derive(Debug, Default)]

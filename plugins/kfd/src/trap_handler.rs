@@ -10,7 +10,7 @@ use crate::machine::{Gpu, Machine};
 use crate::memory::{drop_at_last, Block, BlockRequest};
 use crate::range::pointer;
 use crate::uapi::memory as uapi;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 
 /// The processors that the handler is assembled for, and the code.
 pub const CODE: [(&str, &[u8]); 6] = [

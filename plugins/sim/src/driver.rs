@@ -9,12 +9,12 @@ use crate::memory::Memory;
 use crate::queue::Queue;
 use crate::sched::Pool;
 use crate::svm::Svm;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::{
     AllocFlags, AllocRequest, Allocation, ClockCounters, CopyRequest, Driver, Error, ErrorCode, ExportKind,
     HostMemoryRequest, HostRef, ImportRequest, MapRequest, MemoryHandle, QueueInfo, QueueKind, QueueRequest,
     QueueUpdate, RSlice, Result, ScratchRequest, SharedHandle, SvmAttribute, SystemDescription,
 };
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;

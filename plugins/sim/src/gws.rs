@@ -3,8 +3,8 @@
 
 use crate::chip::GWS_COUNT;
 use crate::exec::{Sync, SyncAnswer, SyncOp};
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::{Error, ErrorCode};
-use parking_lot::Mutex;
 
 /// The resources of a device.
 #[derive(Debug)]

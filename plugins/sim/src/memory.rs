@@ -13,11 +13,11 @@ use crate::exec::guard::OWN;
 use crate::exec::Access;
 use crate::pages::Pages;
 use crate::space::Range;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::{
     AllocFlags, AllocRequest, Allocation, Error, ErrorCode, ExportKind, HostMemoryRequest, ImportRequest,
     MapRequest, MemoryHandle, SharedHandle,
 };
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::os::fd::IntoRawFd;
 use std::sync::Arc;

@@ -5,7 +5,7 @@
 //! rights. The execution engine gets the result: disjoint ranges, changed without a gap in between.
 
 use crate::exec::{Access, AddressSpace};
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

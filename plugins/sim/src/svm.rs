@@ -7,8 +7,8 @@ use crate::device::Device;
 use crate::exec::Access;
 use crate::space::Range;
 use hansa_plugin_api::hsa::hsa_amd_svm_attribute_t as Attribute;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::{Error, ErrorCode, SvmAttribute};
-use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -10,8 +10,8 @@ use crate::discover::Candidate;
 use crate::error::{Error, Result};
 use crate::ioctl::{Accel, Hwctx};
 use crate::uapi::accel::bo;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::sys::{Errno, MapAccess};
-use parking_lot::Mutex;
 use std::collections::HashMap;
 
 /// Reading and writing.

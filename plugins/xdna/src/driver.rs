@@ -8,12 +8,12 @@ use crate::error::{Error, Result};
 use crate::memory::Memory;
 use crate::queue::Queue;
 use hansa_plugin_api as api;
+use hansa_plugin_api::sync::{Mutex, RwLock};
 use hansa_plugin_api::sys::System;
 use hansa_plugin_api::{
     AllocRequest, Allocation, ClockCounters, Driver, ExportKind, HostRef, ImportRequest, MapRequest,
     MemoryHandle, QueueInfo, QueueKind, QueueRequest, QueueUpdate, SharedHandle, SystemDescription,
 };
-use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -8,10 +8,10 @@
 use crate::device::{length, pointer, reserve, unmap, Device, READ_WRITE};
 use crate::error::{Error, Result};
 use crate::uapi::accel::bo;
+use hansa_plugin_api::sync::RwLock;
 use hansa_plugin_api::{
     AllocFlags, AllocRequest, Allocation, ExportKind, ImportRequest, MapRequest, MemoryHandle, SharedHandle,
 };
-use parking_lot::RwLock;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};

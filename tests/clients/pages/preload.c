@@ -1,4 +1,4 @@
-/* A kernel with pages of 64 KiB, as far as this process can tell: `sysconf` says so, mappings begin at and last for whole
+/* A kernel with large pages (PAGE_BYTES), as far as this process can tell: `sysconf` says so, mappings begin at and last for whole
  * pages of that size, and a request about an address inside a page is refused and ends the program. To be preloaded. What the
  * C library maps for itself does not come here. */
 #include <dlfcn.h>
@@ -13,7 +13,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PAGE = 65536, REAL = 4096 };
+#ifndef PAGE_BYTES
+#define PAGE_BYTES 65536
+#endif
+
+enum { PAGE = PAGE_BYTES, REAL = 4096 };
 
 static size_t whole(size_t bytes)
 {

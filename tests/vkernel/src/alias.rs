@@ -5,12 +5,13 @@
 //! address. Threads that write meanwhile are held by `userfaultfd(2)` (write protection), and go on in the new mapping.
 //! When nobody needs the second address any more, the pages become ordinary ones again.
 
-use crate::sync::Mutex;
 use crate::Errno;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
+/// What is mapped apart: the page of the machine below, whatever the virtual kernel's are.
 const PAGE: u64 = 4096;
 
 /// A page that is in a file.
@@ -52,9 +53,11 @@ fn last() -> Errno {
 fn map(address: u64, bytes: u64, flags: libc::c_int, file: libc::c_int, offset: u64) -> Result<u64, Errno> {
     let fixed = if address == 0 { 0 } else { libc::MAP_FIXED };
     let offset = i64::try_from(offset).map_err(|_| Errno::INVAL)?;
+    // The system call itself: the library's may belong to a system with larger pages, which does not know of these.
     // SAFETY: callers map over pages whose contents the mapping has, or over a reservation of the program for it.
     let at = unsafe {
-        libc::mmap(
+        libc::syscall(
+            libc::SYS_mmap,
             pointer(address),
             size(bytes),
             libc::PROT_READ | libc::PROT_WRITE,
@@ -63,10 +66,7 @@ fn map(address: u64, bytes: u64, flags: libc::c_int, file: libc::c_int, offset: 
             offset,
         )
     };
-    if at == libc::MAP_FAILED {
-        return Err(last());
-    }
-    Ok(at.expose_provenance() as u64)
+    u64::try_from(at).map_err(|_| last())
 }
 
 /// Holds whoever writes to a range, until it is dropped.
@@ -275,7 +275,8 @@ fn make_ordinary(host: u64, bytes: u64) {
     copy(fresh, host, bytes);
     // SAFETY: the fresh pages have the contents of those that they replace.
     unsafe {
-        libc::mremap(
+        libc::syscall(
+            libc::SYS_mremap,
             pointer(fresh),
             size(bytes),
             size(bytes),

@@ -233,6 +233,7 @@ fn forget(kernel: &Kernel, buffers: &mut crate::buffers::Buffers, gpu: usize, ha
 
 /// Puts a part of memory at an address, or takes it away.
 fn map(kernel: &Arc<Kernel>, gpu: usize, at: u64, bytes: usize) -> Answer {
+    /// The smallest page of a device, whatever the host's are.
     const PAGE: u64 = 4096;
     let a: drm::GemVa = user::get(at, bytes)?;
     let good = drm::VA_READABLE | drm::VA_WRITEABLE | drm::VA_EXECUTABLE;

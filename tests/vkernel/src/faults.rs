@@ -4,8 +4,8 @@
 //! `mmap KIND` (`kfd`, `render`, `nothing`), `munmap`; `MAP_MEMORY_TO_GPU device` is one device of several. It fails with an
 //! errno, so many times, after so many that go well. A device can also vanish, after so many requests.
 
-use crate::sync::Mutex;
 use crate::Errno;
+use hansa_plugin_api::sync::Mutex;
 use std::collections::BTreeMap;
 
 /// A call that is to fail.

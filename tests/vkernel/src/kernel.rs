@@ -8,9 +8,9 @@ use crate::files::{inode, DeviceFile, View};
 use crate::machine::Machine;
 use crate::process::Process;
 use crate::smi::Client;
-use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::{drm, kfd, Errno};
 use hansa_kfd::uapi::event::{exception, EVENT_HW_EXCEPTION};
+use hansa_plugin_api::sync::{Condvar, Mutex, MutexGuard};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -41,6 +41,14 @@ pub struct Options {
     pub privileged: bool,
     /// Every request is written to standard error.
     pub trace: bool,
+    /// Bytes of a page: those of the system, or more.
+    pub page: u64,
+}
+
+/// Bytes of a page, as the C library has it.
+fn system_page() -> u64 {
+    // SAFETY: takes a number and answers a number.
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(SMALL_PAGE)
 }
 
 impl Default for Options {
@@ -53,6 +61,7 @@ impl Default for Options {
             xnack: false,
             privileged: false,
             trace: false,
+            page: system_page(),
         }
     }
 }
@@ -106,8 +115,8 @@ pub struct Kernel {
     pub(crate) device: Device,
 }
 
-/// Bytes of the page of registers for programs.
-pub const REGISTER_BYTES: u64 = 4096;
+/// Bytes of the smallest page there is, which is also the page of registers for programs: kernels with larger ones give none.
+pub const SMALL_PAGE: u64 = 4096;
 
 /// Where a GPU's page of registers is in the file of `/dev/kfd`.
 #[must_use]
@@ -138,7 +147,7 @@ impl Kernel {
         let mut doorbells = Vec::new();
         for (gpu, described) in machine.gpus.iter().enumerate() {
             renders.push(Mutex::new(DeviceFile::new(c"vkernel-render")?));
-            doorbells.push(kfd.view(doorbell_page(gpu), described.doorbell_page_bytes())?);
+            doorbells.push(kfd.view(doorbell_page(gpu), described.doorbell_page_bytes(options.page))?);
         }
         let vanished = machine.gpus.iter().map(|_| AtomicBool::new(false)).collect();
         Ok(Arc::new_cyclic(|kernel| Self {

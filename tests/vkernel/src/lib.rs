@@ -44,7 +44,6 @@ pub mod process;
 pub mod queues;
 pub mod ranges;
 pub mod smi;
-pub mod sync;
 pub mod system;
 pub mod tree;
 pub mod user;

@@ -11,6 +11,9 @@ const PARAMETERS: [(&str, &str); 2] = [("cwsr_enable", "1\n"), ("emu_mode", "0\n
 /// Where product names are.
 const PRODUCTS: &str = "/usr/share/libdrm/amdgpu.ids";
 
+/// Where the host's own nodes are.
+pub const HOSTS: &str = "/sys/devices/system/node";
+
 /// A GPU, as requests see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gpu {
@@ -40,8 +43,8 @@ pub struct Gpu {
     pub lds_kib: u32,
     /// Its doorbells have 32 bits, and its queues' rings are laid out twice, as before gfx9.
     pub is_old: bool,
-    /// Sizes of the save area, as the kernel computes them.
-    pub save_area: Option<hansa_kfd::chip::SaveArea>,
+    /// Its kind and numbers, as far as it is known: what saving its waves takes follows from them.
+    pub shape: Option<(hansa_kfd::chip::Target, hansa_kfd::chip::Shape)>,
 }
 
 impl Gpu {
@@ -55,10 +58,17 @@ impl Gpu {
         }
     }
 
-    /// Bytes of a process's doorbells.
+    /// Bytes of a process's doorbells, of which there is a whole page at least.
     #[must_use]
-    pub const fn doorbell_page_bytes(&self) -> u64 {
-        self.doorbell_bytes() * 1024
+    pub fn doorbell_page_bytes(&self, page: u64) -> u64 {
+        (self.doorbell_bytes() * 1024).max(page)
+    }
+
+    /// Where the waves of a queue are saved.
+    #[must_use]
+    pub fn save_area(&self, page: u64) -> Option<hansa_kfd::chip::SaveArea> {
+        let (target, shape) = self.shape?;
+        hansa_kfd::chip::save_area(target, shape, page)
     }
 }
 
@@ -400,7 +410,30 @@ impl Machine {
     pub fn of_dump(directory: &Path) -> std::io::Result<Self> {
         let mut tree = Tree::default();
         tree.load(directory, Path::new(ROOT))?;
-        Ok(Self::of_tree(tree))
+        let mut machine = Self::of_tree(tree);
+        machine.put_hosts();
+        Ok(machine)
+    }
+
+    /// The files of the machine's own processor nodes, as far as its topology tells of them.
+    fn put_hosts(&mut self) {
+        let nodes = Path::new(ROOT).join("nodes");
+        let mut first = 0;
+        for node in 0..u32::try_from(self.tree.list(&nodes).map_or(0, |names| names.len())).unwrap_or(0) {
+            let at = nodes.join(node.to_string());
+            let read = |file: &str| Properties::parse(self.tree.file(&at.join(file)).unwrap_or_default());
+            let cores = read("properties").get("cpu_cores_count");
+            if cores == 0 {
+                continue;
+            }
+            let kib = read("mem_banks/0/properties").get64("size_in_bytes") / 1024;
+            let host = PathBuf::from(format!("{HOSTS}/node{node}"));
+            self.tree
+                .put(host.join("cpulist"), format!("{first}-{}\n", first + cores - 1));
+            self.tree
+                .put(host.join("meminfo"), format!("Node {node} MemTotal: {kib} kB\n"));
+            first += cores;
+        }
     }
 
     /// A machine of a tree that has a topology; the files around it are added.
@@ -438,7 +471,7 @@ impl Machine {
                 beside,
             ));
         }
-        let numa = Path::new("/sys/devices/system/node");
+        let numa = Path::new(HOSTS);
         if tree.list(numa).is_none() {
             for node in 0..hosts.max(1) {
                 tree.put_directory(&numa.join(format!("node{node}")));
@@ -472,12 +505,9 @@ fn gpu(node: u32, gpu_id: u32, p: &Properties, bank: &Properties, beside: Beside
     use hansa_kfd::chip;
     let target = chip::Target::of_version(p.get("gfx_target_version"))
         .or_else(|| chip::by_device_id(p.get("device_id")));
-    let area = target.and_then(|target| {
-        let numbers = hansa_kfd::topology::Numbers::of(p, target);
-        chip::save_area(target, numbers.shape, 4096)
-    });
     let is_old = target.is_some_and(|target| target.major < 9);
     let usual = if is_old { ADDRESS_BITS.0 } else { ADDRESS_BITS.1 };
+    let shape = target.map(|target| (target, hansa_kfd::topology::Numbers::of(p, target).shape));
     Gpu {
         node,
         gpu_id,
@@ -492,6 +522,6 @@ fn gpu(node: u32, gpu_id: u32, p: &Properties, bank: &Properties, beside: Beside
         revision: beside.revision,
         ids_flags: beside.ids_flags,
         address_bytes: 1 << beside.address_bits.unwrap_or(usual),
-        save_area: area,
+        shape,
     }
 }

@@ -145,11 +145,16 @@ fn exact(buffers: &Buffers, gpu: usize, address: u64, bytes: u64) -> Result<u32,
 /// # Errors
 ///
 /// [`Errno::INVAL`], and [`Errno::PERM`] when a scheduler in firmware could not read the write index.
-pub fn check_buffers(a: &uapi::CreateQueue, gpu: &Gpu, index: usize, buffers: &Buffers) -> Result<(), Errno> {
-    const PAGE: u64 = 4096;
-    let page_of = |address: u64| address & !(PAGE - 1);
-    exact(buffers, index, page_of(a.read_pointer_address), PAGE)?;
-    let write = exact(buffers, index, page_of(a.write_pointer_address), PAGE)?;
+pub fn check_buffers(
+    a: &uapi::CreateQueue,
+    gpu: &Gpu,
+    index: usize,
+    buffers: &Buffers,
+    page: u64,
+) -> Result<(), Errno> {
+    let page_of = |address: u64| address & !(page - 1);
+    exact(buffers, index, page_of(a.read_pointer_address), page)?;
+    let write = exact(buffers, index, page_of(a.write_pointer_address), page)?;
     if gpu.version >= 110_000 && write & hansa_kfd::uapi::memory::ALLOC_USERPTR != 0 {
         return Err(Errno::PERM);
     }
@@ -172,9 +177,9 @@ pub fn check_buffers(a: &uapi::CreateQueue, gpu: &Gpu, index: usize, buffers: &B
         if a.eop_buffer_size != bytes {
             return Err(Errno::INVAL);
         }
-        exact(buffers, index, a.eop_buffer_address, bytes)?;
+        exact(buffers, index, a.eop_buffer_address, bytes.next_multiple_of(page))?;
     }
-    if let Some(area) = gpu.save_area {
+    if let Some(area) = gpu.save_area(page) {
         if a.ctl_stack_size != area.control_stack || a.ctx_save_restore_size < area.per_die {
             return Err(Errno::INVAL);
         }

@@ -1,8 +1,8 @@
 //! The face for drivers that take their system as a parameter.
 
-use crate::kernel::{doorbell_page, register_page, Kernel, Which, REGISTER_BYTES};
-use crate::sync::Mutex;
+use crate::kernel::{doorbell_page, register_page, Kernel, Which, SMALL_PAGE};
 use crate::Errno;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::sys::{File, LinuxSystem, MapAccess, System};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,6 +14,10 @@ pub struct VirtualSystem {
     kernel: Arc<Kernel>,
     open: Mutex<BTreeSet<i32>>,
     maps: Mutex<BTreeMap<usize, usize>>,
+}
+
+fn whole(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 impl VirtualSystem {
@@ -51,14 +55,15 @@ impl VirtualSystem {
         match offset >> 62 {
             3 => {
                 let gpu = self.kernel.gpu(gpu_id)?;
-                if bytes as u64 != self.kernel.machine.gpus[gpu].doorbell_page_bytes() {
+                if bytes as u64 != self.kernel.machine.gpus[gpu].doorbell_page_bytes(self.kernel.options.page)
+                {
                     return Err(Errno::INVAL);
                 }
                 Ok(doorbell_page(gpu))
             }
             0 if gpu_id != 0 => {
                 let gpu = self.kernel.gpu(gpu_id)?;
-                if bytes as u64 != REGISTER_BYTES {
+                if self.kernel.options.page != SMALL_PAGE || bytes as u64 != SMALL_PAGE {
                     return Err(Errno::INVAL);
                 }
                 Ok(register_page(gpu))
@@ -69,6 +74,38 @@ impl VirtualSystem {
                 Err(Errno::INVAL)
             }
         }
+    }
+
+    /// Complains of an address inside a page.
+    fn check_page(&self, call: &str, at: u64) -> Result<(), Errno> {
+        if at.is_multiple_of(self.kernel.options.page) {
+            return Ok(());
+        }
+        self.kernel
+            .complain(format!("{call} with {at:#x}, which is inside a page"));
+        Err(Errno::INVAL)
+    }
+
+    /// A place of whole large pages, for what may be anywhere.
+    fn place(&self, bytes: usize) -> Result<*mut u8, Errno> {
+        let page = whole(self.kernel.options.page);
+        let all = bytes.checked_add(page).ok_or(Errno::NOMEM)?;
+        let nothing = MapAccess {
+            read: false,
+            write: false,
+            execute: false,
+        };
+        // SAFETY: a new mapping.
+        let start = unsafe { LinuxSystem.mmap(std::ptr::null_mut(), all, nothing, None, 0) }?;
+        let before = start.addr().next_multiple_of(page) - start.addr();
+        let place = start.wrapping_add(before);
+        if before != 0 {
+            // SAFETY: the begin of it, which nobody was told of.
+            unsafe { LinuxSystem.munmap(start, before) }?;
+        }
+        // SAFETY: the end of it, likewise.
+        unsafe { LinuxSystem.munmap(place.wrapping_add(bytes), page - before) }?;
+        Ok(place)
     }
 
     fn forget(&self, address: usize, bytes: usize) {
@@ -139,6 +176,14 @@ impl System for VirtualSystem {
             Some(Which::Dmabuf(_)) => return Err(Errno::INVAL),
         };
         self.kernel.faults.check(name)?;
+        self.check_page("mmap", address.addr() as u64)?;
+        self.check_page("mmap of an offset", offset)?;
+        let bytes = bytes.next_multiple_of(self.page_size());
+        let address = if address.is_null() && self.page_size() > LinuxSystem.page_size() {
+            self.place(bytes)?
+        } else {
+            address
+        };
         // SAFETY: the caller says that a range that is replaced is not in use.
         let made = unsafe { LinuxSystem.mmap(address, bytes, access, file, offset) }?;
         self.forget(made.addr(), bytes);
@@ -155,6 +200,8 @@ impl System for VirtualSystem {
 
     unsafe fn munmap(&self, address: *mut u8, bytes: usize) -> Result<(), Errno> {
         self.kernel.faults.check("munmap")?;
+        self.check_page("munmap", address.addr() as u64)?;
+        let bytes = bytes.next_multiple_of(self.page_size());
         // SAFETY: the caller says that nothing uses the range any more.
         unsafe { LinuxSystem.munmap(address, bytes) }?;
         self.forget(address.addr(), bytes);
@@ -183,6 +230,6 @@ impl System for VirtualSystem {
     }
 
     fn page_size(&self) -> usize {
-        LinuxSystem.page_size()
+        whole(self.kernel.options.page)
     }
 }

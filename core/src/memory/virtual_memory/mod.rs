@@ -17,8 +17,8 @@ pub use physical::Properties;
 
 use super::available::Taken;
 use crate::handle::{Kind, Table};
+use hansa_plugin_api::sync::Mutex;
 use map::Mapping;
-use parking_lot::Mutex;
 use physical::Physical;
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::memory::operations::{alloc_flags, out_of_memory};
 use crate::memory::{GlobalFlags, Place};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Weak};
 

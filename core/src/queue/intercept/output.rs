@@ -1,7 +1,7 @@
 //! Packets on their way to the ring that the device reads.
 
 use super::super::{Queue, PACKET_BYTES};
-use parking_lot::{Mutex, MutexGuard};
+use hansa_plugin_api::sync::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

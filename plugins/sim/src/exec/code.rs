@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use parking_lot::RwLock;
+use hansa_plugin_api::sync::RwLock;
 
 use super::affine;
 use super::control;

@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 
 /// What the device may do with a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

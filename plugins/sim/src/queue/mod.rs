@@ -25,9 +25,9 @@ use crate::exec::{guard, AddressSpace};
 use crate::sched::{Pool, MOST_WAVES};
 use bell::Hung;
 use dma::DmaMachine;
+use hansa_plugin_api::sync::{Condvar, Mutex};
 use hansa_plugin_api::{Doorbell, Error, QueueKind, QueueRequest, QueueUpdate};
 use machine::{Machine, Next};
-use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 

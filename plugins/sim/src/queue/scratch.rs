@@ -7,7 +7,7 @@
 use super::layout::{property, queue as at};
 use super::packet::KernelDispatch;
 use crate::shared::Shared;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 /// Private memory of a queue.

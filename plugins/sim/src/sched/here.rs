@@ -9,7 +9,7 @@ use super::Job;
 use crate::engine::Outcome;
 use crate::exec::{guard, Arena, FloatState};
 use crate::queue::Queue;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::sync::Arc;
 
 /// Most waves of such a work-group.

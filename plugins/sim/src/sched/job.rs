@@ -1,7 +1,7 @@
 //! A dispatch under way: the work-groups of one kernel, spread over the threads.
 
 use crate::engine::{Failure, Launch};
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Time that one claim of work-groups should take.

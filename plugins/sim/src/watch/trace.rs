@@ -11,7 +11,7 @@ use super::record::Record;
 use crate::exec::Step;
 use crate::isa::{decode, Inst, Operand, Special};
 use crate::shared::signed;
-use parking_lot::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -2,6 +2,7 @@
 
 use hansa_vkernel::beside::HOST_FILES;
 use hansa_vkernel::device::{Executor, SimExecutor};
+use hansa_vkernel::machine::HOSTS;
 use hansa_vkernel::{Encoding, GpuSpec, Kernel, Machine, Options};
 use std::ffi::{CStr, CString};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,13 +11,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 /// What concerns the virtual kernel. A path with one of these beginnings is looked up in the machine's files.
-const REDIRECTED: [&str; 6] = [
+const REDIRECTED: [&str; 7] = [
     "/sys/devices/virtual/kfd",
     "/sys/class/kfd",
     "/sys/module/amdgpu",
     "/sys/dev/char/226:",
     "/dev/dri",
     "/proc/modules",
+    HOSTS,
 ];
 
 /// A kernel with the place of its machine's files.
@@ -24,6 +26,8 @@ const REDIRECTED: [&str; 6] = [
 pub(crate) struct State {
     pub(crate) kernel: Arc<Kernel>,
     files: PathBuf,
+    /// Whether they tell of processors.
+    has_hosts: bool,
 }
 
 /// The state; null before the first use and in a fresh child process. It is never freed.
@@ -123,7 +127,13 @@ fn make() -> Result<State, String> {
     if let Some(script) = variable("VKERNEL_FAULTS") {
         kernel.faults.script(&script)?;
     }
-    Ok(State { kernel, files })
+    let hosts = files.join(HOSTS.trim_start_matches('/'));
+    let has_hosts = hosts.join("node0/cpulist").exists();
+    Ok(State {
+        kernel,
+        files,
+        has_hosts,
+    })
 }
 
 fn machine(text: &str) -> Result<Machine, String> {
@@ -214,6 +224,10 @@ pub(crate) fn redirect(path: &CStr) -> Option<CString> {
     }
     let state = state()?;
     let text = real(path.to_str().ok()?);
+    // A described machine is the one that the program runs on; a copied one has processors of its own.
+    if text.starts_with(HOSTS) && !state.has_hosts {
+        return None;
+    }
     let to = state.files.join(text.trim_start_matches('/'));
     CString::new(to.into_os_string().into_encoded_bytes()).ok()
 }

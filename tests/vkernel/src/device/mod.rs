@@ -17,9 +17,9 @@ pub use sim::SimExecutor;
 
 use crate::debug::{exception, Source};
 use crate::kernel::Kernel;
-use crate::sync::{Condvar, Mutex};
 use hansa_kfd::uapi::event::{memory_fault, EVENT_MEMORY};
 use hansa_kfd::uapi::queue as uapi;
+use hansa_plugin_api::sync::{Condvar, Mutex};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -179,7 +179,7 @@ fn enable(kernel: &Kernel, process: &mut Process, a: &Argument) -> Answer {
 }
 
 /// Passes exceptions on to the run-time.
-fn send(kernel: &Kernel, process: crate::sync::MutexGuard<'_, Process>, a: &Argument) -> Answer {
+fn send(kernel: &Kernel, process: hansa_plugin_api::sync::MutexGuard<'_, Process>, a: &Argument) -> Answer {
     let (exceptions, id) = (a.wide(0), a.words[3]);
     if exceptions & (mask(32) - 1) == 0 {
         // Those of devices and the process have events of their own.

@@ -2,7 +2,7 @@
 
 use super::queues::doorbell_offset;
 use crate::buffers::{Backing, Buffer};
-use crate::kernel::{register_page, Encoding, Kernel, Which};
+use crate::kernel::{register_page, Encoding, Kernel, Which, SMALL_PAGE};
 use crate::{user, Answer, Errno};
 use hansa_kfd::uapi::memory as uapi;
 use hansa_kfd::uapi::memory::{
@@ -12,8 +12,6 @@ use hansa_kfd::uapi::system::{AcquireVm, SetMemoryPolicy, SetScratchBackingVa};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Bytes of a page.
-pub(super) const PAGE: u64 = 4096;
 /// Bits of memory flags that have a meaning.
 const MEMORY_FLAGS: u32 = 0x1f | 0x1ff << 23;
 /// Kinds of memory.
@@ -47,7 +45,8 @@ pub(super) fn acquire_vm(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer 
 
 pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let mut a: AllocMemoryOfGpu = user::get(at, bytes)?;
-    if a.size == 0 || !a.size.is_multiple_of(PAGE) || !a.va_addr.is_multiple_of(PAGE) {
+    let page = kernel.options.page;
+    if a.size == 0 || !a.size.is_multiple_of(page) || !a.va_addr.is_multiple_of(page) {
         return Err(Errno::INVAL);
     }
     check_range(a.va_addr, a.size)?;
@@ -82,7 +81,7 @@ pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
             }
         }
         uapi::ALLOC_USERPTR => {
-            if a.mmap_offset == 0 || !a.mmap_offset.is_multiple_of(PAGE) {
+            if a.mmap_offset == 0 || !a.mmap_offset.is_multiple_of(page) {
                 return Err(Errno::INVAL);
             }
             let mut probe = [0];
@@ -92,15 +91,18 @@ pub(super) fn alloc_memory(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
             Backing::User(a.mmap_offset)
         }
         uapi::ALLOC_DOORBELL => {
-            if a.size != kernel.machine.gpus[gpu].doorbell_page_bytes() {
+            if a.size != kernel.machine.gpus[gpu].doorbell_page_bytes(page) {
                 return Err(Errno::INVAL);
             }
             a.mmap_offset = doorbell_offset(kernel, gpu);
             Backing::Doorbells(kernel.doorbells[gpu].address)
         }
         _ => {
-            if a.size != PAGE {
+            if a.size != page {
                 return Err(Errno::INVAL);
+            }
+            if page != SMALL_PAGE {
+                return Err(Errno::NOMEM);
             }
             // A page of the device's file that nothing else uses stands for the registers.
             a.mmap_offset = match kernel.options.encoding {

@@ -30,7 +30,7 @@ pub(super) fn create_queue(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
     }
     check_visible(&a, gpu, &process.buffers)?;
     if kernel.options.strict_buffers {
-        check_buffers(&a, &described, gpu, &process.buffers)?;
+        check_buffers(&a, &described, gpu, &process.buffers, kernel.options.page)?;
     }
     let (id, doorbell) = process.queues.enter(a, gpu, described.is_old)?;
     a.queue_id = id;

@@ -1,6 +1,6 @@
 //! Ranges of the process's memory that GPUs see without a buffer.
 
-use super::memory::{check_range, show, PAGE};
+use super::memory::{check_range, show};
 use crate::buffers::{Backing, Buffer};
 use crate::kernel::Kernel;
 use crate::process::Process;
@@ -42,8 +42,8 @@ pub(super) fn svm(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let count = a.nattr as usize;
     if bytes != HEAD + count * 8
         || a.size == 0
-        || !a.start_addr.is_multiple_of(PAGE)
-        || !a.size.is_multiple_of(PAGE)
+        || !a.start_addr.is_multiple_of(kernel.options.page)
+        || !a.size.is_multiple_of(kernel.options.page)
     {
         return Err(Errno::INVAL);
     }
@@ -149,8 +149,8 @@ fn set(
             process.ranges.change(start, end, |all| all.prefetch = value);
             if from != value {
                 let pages = Pages {
-                    first: start / PAGE,
-                    count: a.size / PAGE,
+                    first: start / kernel.options.page,
+                    count: a.size / kernel.options.page,
                 };
                 let trigger = MigrateTrigger::Prefetch;
                 let (to, wanted, error) = (value, (value, preferred), 0);

@@ -413,7 +413,7 @@ impl Library {
                 made.eop_buffer_size = u64::from(eop);
                 own.push(buffer);
             }
-            if let Some(area) = described.save_area {
+            if let Some(area) = described.save_area(crate::kernel::SMALL_PAGE) {
                 let buffer = self.own_buffer(gpu, area.total, uapi::ALLOC_GTT | uapi::ALLOC_COHERENT)?;
                 made.ctx_save_restore_address = buffer.2.address();
                 made.ctx_save_restore_size = area.per_die;
@@ -426,7 +426,7 @@ impl Library {
             self.drop_buffers(own);
             return Err(status);
         }
-        let bytes = described.doorbell_page_bytes();
+        let bytes = described.doorbell_page_bytes(crate::kernel::SMALL_PAGE);
         self.queues.insert(
             made.queue_id,
             Queue {

@@ -24,8 +24,8 @@ pub use host::UserMemory;
 
 use crate::files::inode;
 use crate::kernel::{Kernel, Options};
-use crate::sync::Mutex;
 use crate::Errno;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::sys::{File, LinuxSystem, MapAccess, System};
 use requests::Context;
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,7 @@
 
 use super::{code, Gpu};
 use crate::device::{Fault, Job, Memory, Outcome};
-use crate::sync::Mutex;
+use hansa_plugin_api::sync::Mutex;
 use hansa_sim::exec;
 use hansa_sim::exec::{Arena, GroupOutcome, KernelDescriptor, MemoryReason, SuspendedGroup};
 use hansa_sim::gws::Gws;
