@@ -24,7 +24,7 @@
 //! | [`device`] | what runs packets behind the queues |
 //! | [`faults`] | the script of failures |
 //! | [`virtio`] | a virtual machine whose host stands on such a kernel |
-//! | [`user`], [`sync`] | guarded access to the process's memory, and locks |
+//! | [`user`] | guarded access to the process's memory |
 
 pub mod alias;
 pub mod beside;
