@@ -426,8 +426,12 @@ impl Machine {
             if cores == 0 {
                 continue;
             }
-            let kib = read("mem_banks/0/properties").get64("size_in_bytes") / 1024;
             let host = PathBuf::from(format!("{HOSTS}/node{node}"));
+            if self.tree.file(&host.join("cpulist")).is_some() {
+                // A file that was copied with the topology.
+                continue;
+            }
+            let kib = read("mem_banks/0/properties").get64("size_in_bytes") / 1024;
             self.tree
                 .put(host.join("cpulist"), format!("{first}-{}\n", first + cores - 1));
             self.tree

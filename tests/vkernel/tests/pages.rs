@@ -19,7 +19,12 @@ fn rig(processor: &str, page: u64) -> Rig {
         page,
         ..Options::default()
     };
-    Rig::new(Machine::with_gpus(&[GpuSpec::named(processor).unwrap()]), options)
+    let spec = GpuSpec {
+        // As wide as the host's: what is registered here may be anywhere.
+        address_bits: 47,
+        ..GpuSpec::named(processor).unwrap()
+    };
+    Rig::new(Machine::with_gpus(&[spec]), options)
 }
 
 /// Whole pages of this process, at a place that a kernel with such pages gives.

@@ -11,14 +11,13 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 /// What concerns the virtual kernel. A path with one of these beginnings is looked up in the machine's files.
-const REDIRECTED: [&str; 7] = [
+const REDIRECTED: [&str; 6] = [
     "/sys/devices/virtual/kfd",
     "/sys/class/kfd",
     "/sys/module/amdgpu",
     "/sys/dev/char/226:",
     "/dev/dri",
     "/proc/modules",
-    HOSTS,
 ];
 
 /// A kernel with the place of its machine's files.
@@ -183,6 +182,11 @@ fn write(machine: &Machine) -> Result<PathBuf, String> {
     Ok(directory)
 }
 
+/// Whether the machine is a copy of another one; a described one is the one that the program runs on.
+fn is_copy() -> bool {
+    variable("VKERNEL_MACHINE").is_some_and(|machine| machine.starts_with('/'))
+}
+
 /// Whether the machine is a copy that has files of the host at a path. Programs that have nothing to do with GPUs read such
 /// files, too, and need no kernel for it.
 fn has_host_file(path: &str) -> bool {
@@ -216,15 +220,13 @@ pub(crate) fn redirect(path: &CStr) -> Option<CString> {
     let bytes = path.to_bytes();
     let begins = |start: &str| bytes.starts_with(start.as_bytes());
     let of_host = HOST_FILES.iter().copied().find(|start| begins(start));
-    if of_host.map_or_else(
-        || !REDIRECTED.into_iter().any(begins),
-        |start| !has_host_file(start),
-    ) {
+    let concerns = of_host.map_or_else(|| REDIRECTED.into_iter().any(begins), has_host_file);
+    // The processors of a copied machine are in its topology, too.
+    if !(concerns || begins(HOSTS) && is_copy()) {
         return None;
     }
     let state = state()?;
     let text = real(path.to_str().ok()?);
-    // A described machine is the one that the program runs on; a copied one has processors of its own.
     if text.starts_with(HOSTS) && !state.has_hosts {
         return None;
     }
