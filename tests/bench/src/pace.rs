@@ -1,4 +1,4 @@
-//! What programs do often, timed on whatever runtime a library is: one line each, for [`crate::rivals`].
+//! What programs do often, timed on whatever runtime a library is: one line each, for `hansa bench --kfd`.
 
 use crate::call;
 use crate::client::{good, Client, Result};
