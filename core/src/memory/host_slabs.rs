@@ -42,7 +42,7 @@ impl HostSlabs {
         let (index, room) = size_for(bytes)?;
         let mut places = self.sizes[index].lock();
         if let Some(address) = places.used.pop() {
-            drop(places);
+            // Under the lock: a shut-down meanwhile would unmap it.
             let memory = std::ptr::with_exposed_provenance_mut::<u8>(address);
             // SAFETY: a place of that size, which nobody has.
             unsafe { memory.write_bytes(0, bytes) };
