@@ -67,6 +67,9 @@ static void check_usage(struct usage before, struct usage after, const char *wha
     CHECK(after.kb <= before.kb + 8192, "%lu KB instead of %lu", after.kb, before.kb);
 }
 
+/* For cases that count memory: which threads find the allocator busy is chance, and each arena that it makes for them keeps what it had. */
+static void one_arena(void) { NEED(mallopt(M_ARENA_MAX, 1) == 1); }
+
 /* ---- cases ---- */
 
 static hsa_status_t nothing_to_do(hsa_agent_t agent, void *data)
@@ -101,6 +104,7 @@ static void references_are_counted(const void *data)
 /* Fails loudly in a loop of a thousand, counts one check at the end. */
 static void a_thousand_lives(const void *data)
 {
+    one_arena();
     (void)data;
     unsigned agents_seen = 0;
     struct usage before = { 0 };
@@ -147,6 +151,7 @@ static void one_life(bool leave)
 
 static void busy_lives(const void *data)
 {
+    one_arena();
     bool leave = data != NULL;
     struct usage before = { 0 };
     for (int i = 0; i < 100; i++) {
@@ -160,6 +165,7 @@ static void busy_lives(const void *data)
 /* Objects that come and go within one life. */
 static void objects_come_and_go(const void *data)
 {
+    one_arena();
     (void)data;
     NEED_OK(hsa_init());
     find_agents();
@@ -319,8 +325,6 @@ int main(int argc, char **argv)
 {
     NEED(argc == 2);
     root = argv[1];
-    /* Which threads find the allocator busy is chance, and each arena that it makes for them keeps what it had. */
-    NEED(mallopt(M_ARENA_MAX, 1) == 1);
     isolate("references_are_counted", references_are_counted, NULL);
     isolate("a_thousand_lives", a_thousand_lives, NULL);
     isolate("busy_lives that clean up", busy_lives, NULL);
