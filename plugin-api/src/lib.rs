@@ -28,6 +28,7 @@ mod contract;
 pub mod export;
 pub mod fork;
 pub mod hsa;
+pub mod ioctl;
 pub mod low;
 pub mod manifest;
 pub mod note;

@@ -3,7 +3,7 @@
 //! Structures are extended at the end, and the kernel takes shorter and longer ones than its own. The last two fields of
 //! [`CreateBlob`] are not in Linux's own header: a kernel that does not know them refuses [`BLOB_USERPTR`].
 
-use hansa_kfd::uapi::{code, Request, READ, WRITE};
+use hansa_plugin_api::ioctl::{code, Request, BOTH, WRITE};
 
 /// The letter of the group.
 const GROUP: u8 = b'd';
@@ -41,29 +41,10 @@ pub const EXEC_FENCE_OUT: u32 = 2;
 /// The ring's number counts.
 pub const EXEC_RING: u32 = 4;
 
-/// Declares a structure, its number, and the checks of its layout.
+/// Declares a structure and its number in the group.
 macro_rules! request {
-    (
-        $(#[$meta:meta])*
-        $Name:ident = $number:literal, $kernel_name:literal, size $size:literal
-        { $( $(#[$fmeta:meta])* $field:ident : $Type:ty = $offset:literal ),* $(,)? }
-    ) => {
-        $(#[$meta])*
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub struct $Name { $( $(#[$fmeta])* pub $field: $Type, )* }
-
-        // SAFETY: the number and the structure stand together in the kernel's header, which the checks below
-        // compare; the fields are integers.
-        unsafe impl Request for $Name {
-            const CODE: u32 = code(READ | WRITE, GROUP, $number, size_of::<Self>());
-            const NAME: &'static str = $kernel_name;
-        }
-
-        const _: () = {
-            assert!(size_of::<$Name>() == $size);
-            $( assert!(std::mem::offset_of!($Name, $field) == $offset); )*
-        };
+    ($(#[$meta:meta])* $Name:ident = $number:literal, $($rest:tt)*) => {
+        hansa_plugin_api::request! { [GROUP] $(#[$meta])* $Name = $number, BOTH, $($rest)* }
     };
 }
 

@@ -15,56 +15,11 @@ pub mod system;
 /// The letter of the group.
 pub const GROUP: u8 = b'K';
 
-/// Data goes from the caller to the kernel.
-pub const WRITE: u32 = 1;
-/// Data comes from the kernel.
-pub const READ: u32 = 2;
+pub use hansa_plugin_api::ioctl::{code, Request, READ, WRITE};
 
-/// A request number: direction, bytes of the argument, letter and number (`_IOC` of `asm-generic/ioctl.h`).
-#[must_use]
-pub const fn code(direction: u32, group: u8, number: u8, bytes: usize) -> u32 {
-    assert!(bytes < 1 << 14, "the size field has 14 bits");
-    #[expect(clippy::cast_possible_truncation, reason = "checked above")]
-    let size = (bytes as u32) << 16;
-    direction << 30 | size | (group as u32) << 8 | number as u32
-}
-
-/// A structure that goes with one request number.
-///
-/// # Safety
-///
-/// `CODE` must be the number whose argument is a `Self`, and every bit pattern must be a valid `Self`.
-pub unsafe trait Request: Copy + Default {
-    /// The number.
-    const CODE: u32;
-    /// The kernel's name for it.
-    const NAME: &'static str;
-}
-
-/// Declares a structure, its number, and the checks of its layout.
+/// Declares a structure and its number in the group.
 macro_rules! request {
-    (
-        $(#[$meta:meta])*
-        $Name:ident = $number:literal, $direction:expr, $kernel_name:literal, size $size:literal
-        { $( $(#[$fmeta:meta])* $field:ident : $Type:ty = $offset:literal ),* $(,)? }
-    ) => {
-        $(#[$meta])*
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub struct $Name { $( $(#[$fmeta])* pub $field: $Type, )* }
-
-        // SAFETY: the number and the structure stand together in the kernel's header, which the checks below
-        // compare; the fields are integers.
-        unsafe impl $crate::uapi::Request for $Name {
-            const CODE: u32 = $crate::uapi::code($direction, $crate::uapi::GROUP, $number, size_of::<Self>());
-            const NAME: &'static str = $kernel_name;
-        }
-
-        const _: () = {
-            assert!(size_of::<$Name>() == $size);
-            $( assert!(std::mem::offset_of!($Name, $field) == $offset); )*
-        };
-    };
+    ($($declaration:tt)*) => { hansa_plugin_api::request! { [$crate::uapi::GROUP] $($declaration)* } };
 }
 pub(crate) use request;
 

@@ -4,9 +4,6 @@
 //! tree) and `include/uapi/drm/drm.h`, group letter `d`. Structures stand in the header's order under the header's names,
 //! padding spelt out, a size and offset check beside each. The kernel looks at the low byte of a number only, takes
 //! shorter and longer structures than its own, and fills with zeros.
-//!
-//! The means to declare them are those of the other kernel-facing plugin, on purpose once more: a plugin's view of its kernel
-//! is its own.
 
 pub mod accel;
 pub mod drm;
@@ -14,70 +11,12 @@ pub mod drm;
 /// The letter of the group.
 pub const GROUP: u8 = b'd';
 
-/// Data goes from the caller to the kernel.
-pub const WRITE: u32 = 1;
-/// Data goes both ways.
-pub const BOTH: u32 = 3;
+pub use hansa_plugin_api::ioctl::{Request, BOTH, WRITE};
+pub(crate) use hansa_plugin_api::layout as structure;
 
-/// A request number: direction, bytes of the argument, letter and number (`_IOC` of `asm-generic/ioctl.h`).
-#[must_use]
-pub const fn code(direction: u32, number: u8, bytes: usize) -> u32 {
-    assert!(bytes < 1 << 14, "the size field has 14 bits");
-    #[expect(clippy::cast_possible_truncation, reason = "checked above")]
-    let size = (bytes as u32) << 16;
-    direction << 30 | size | (GROUP as u32) << 8 | number as u32
-}
-
-/// A structure that goes with one request number.
-///
-/// # Safety
-///
-/// `CODE` must be the number whose argument is a `Self`, and every bit pattern must be a valid `Self`.
-pub unsafe trait Request: Copy + Default {
-    /// The number.
-    const CODE: u32;
-    /// The kernel's name for it.
-    const NAME: &'static str;
-}
-
-/// Declares a structure and the checks of its layout.
-macro_rules! structure {
-    (
-        $(#[$meta:meta])*
-        $Name:ident, size $size:literal
-        { $( $(#[$fmeta:meta])* $field:ident : $Type:ty = $offset:literal ),* $(,)? }
-    ) => {
-        $(#[$meta])*
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub struct $Name { $( $(#[$fmeta])* pub $field: $Type, )* }
-
-        const _: () = {
-            assert!(size_of::<$Name>() == $size);
-            $( assert!(std::mem::offset_of!($Name, $field) == $offset); )*
-        };
-    };
-}
-pub(crate) use structure;
-
-/// Declares a structure and its number.
+/// Declares a structure and its number in the group.
 macro_rules! request {
-    (
-        $(#[$meta:meta])*
-        $Name:ident = $number:literal, $direction:expr, $kernel_name:literal, size $size:literal
-        { $( $(#[$fmeta:meta])* $field:ident : $Type:ty = $offset:literal ),* $(,)? }
-    ) => {
-        $crate::uapi::structure! {
-            $(#[$meta])* $Name, size $size { $( $(#[$fmeta])* $field : $Type = $offset ),* }
-        }
-
-        // SAFETY: the number and the structure stand together in the kernel's header, which the checks beside the
-        // structure compare; the fields are integers.
-        unsafe impl $crate::uapi::Request for $Name {
-            const CODE: u32 = $crate::uapi::code($direction, $number, size_of::<Self>());
-            const NAME: &'static str = $kernel_name;
-        }
-    };
+    ($($declaration:tt)*) => { hansa_plugin_api::request! { [$crate::uapi::GROUP] $($declaration)* } };
 }
 pub(crate) use request;
 
