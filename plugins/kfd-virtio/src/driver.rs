@@ -9,12 +9,12 @@ use crate::user_memory;
 use crate::wire::{query, VALUES};
 use hansa_kfd::config::Config;
 use hansa_plugin_api as api;
+use hansa_plugin_api::sync::RwLock;
 use hansa_plugin_api::sys::System;
 use hansa_plugin_api::{
     AllocFlags, AllocRequest, Allocation, ClockCounters, Driver, EventInfo, EventRequest, HostMemoryRequest,
     HostRef, MapRequest, MemoryHandle, QueueInfo, QueueRequest, RSlice, ScratchRequest, SystemDescription,
 };
-use parking_lot::RwLock;
 use std::sync::Arc;
 
 #[derive(Debug)]

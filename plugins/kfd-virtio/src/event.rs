@@ -8,8 +8,8 @@ use crate::context::Resource;
 use crate::error::{status, Error, Result};
 use crate::machine::Machine;
 use crate::wire::{bytes, command, event, Answer, Message, VALUES};
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::{EventInfo, EventKind, EventRequest};
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 

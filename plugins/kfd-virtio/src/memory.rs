@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::user_memory::User;
 use crate::wire::{bytes, command, memory, memory_flag, Message, VALUES};
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::{AllocFlags, AllocRequest, Allocation, BankFlags, BankKind, MemoryHandle};
-use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 

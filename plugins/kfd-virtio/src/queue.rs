@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::window::Window;
 use crate::wire::{bytes, command, queue, Answer, Message, VALUES};
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::{Doorbell, QueueInfo, QueueKind, QueuePriority, QueueRequest};
-use parking_lot::Mutex;
 use std::collections::HashMap;
 
 /// Bytes of a GPU's doorbells.

@@ -9,8 +9,8 @@ use crate::machine::Machine;
 use crate::memory::about;
 use crate::window::Window;
 use crate::wire::{bytes, command, memory, memory_flag, Message, VALUES};
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::{Allocation, MemoryHandle};
-use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 
 /// Bytes of the range; less where the host has less.

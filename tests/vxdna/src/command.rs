@@ -9,8 +9,8 @@ use crate::array::{Array, Host, Stop};
 use crate::buffers::Buffers;
 use crate::contexts::Command;
 use crate::memory::{bytes_of, Memory};
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::sys::Errno;
-use parking_lot::Mutex;
 use std::sync::Arc;
 
 const START_CU: u32 = 0;

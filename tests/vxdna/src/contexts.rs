@@ -8,8 +8,8 @@ use crate::buffers::Buffers;
 use crate::command::{self, Outcome};
 use crate::memory::Memory;
 use crate::spec::NpuSpec;
+use hansa_plugin_api::sync::{Condvar, Mutex};
 use hansa_plugin_api::sys::Errno;
-use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -132,12 +132,13 @@ impl Shared {
                 // As long as it takes to give up; a context that is taken down meanwhile does not wait for it.
                 let until = Instant::now() + Duration::from_millis(spec.patience_ms);
                 let mut line = self.line.lock();
-                while !line.ends && !self.changed.wait_until(&mut line, until).timed_out() {}
+                while !line.ends && !self.changed.wait_until(&mut line, until) {}
             }
-            while self.hold.try_lock_for(Duration::from_millis(1)).is_none() {
+            while self.hold.try_lock().is_none() {
                 if self.line.lock().ends {
                     return;
                 }
+                std::thread::sleep(Duration::from_millis(1));
             }
             if let Some(reason) = command::finish(&command, &outcome, buffers) {
                 log.lock().push(reason);
@@ -188,7 +189,7 @@ impl Shared {
             match until {
                 None => self.changed.wait(&mut line),
                 Some(until) => {
-                    if self.changed.wait_until(&mut line, until).timed_out() && line.done <= number {
+                    if self.changed.wait_until(&mut line, until) && line.done <= number {
                         return Waited::TimedOut;
                     }
                 }

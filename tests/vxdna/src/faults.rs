@@ -2,8 +2,8 @@
 //!
 //! Calls are named after requests (`CREATE_BO`), or `open PATH`, `read PATH`, `list PATH`, `mmap accel`, `mmap nothing` and `munmap`.
 
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::sys::Errno;
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 use crate::buffers::{Buffers, NONE};
 use crate::contexts::{Command, Context, Waited};
 use crate::spec::{NpuSpec, Personality};
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::sys::Errno;
 use hansa_xdna::uapi::accel::{
     self, query, AieMetadata, AieVersion, Clock, ClockMetadata, ConfigHwctx, CreateBo, CreateHwctx, CuConfig,
@@ -12,7 +13,6 @@ use hansa_xdna::uapi::accel::{
 };
 use hansa_xdna::uapi::drm::{GemClose, PrimeFdToHandle, PrimeHandleToFd, SyncobjTimelineWait, Version};
 use hansa_xdna::uapi::Request;
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

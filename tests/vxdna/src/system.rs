@@ -3,8 +3,8 @@
 use crate::faults::Faults;
 use crate::requests::{name_of, Client};
 use crate::spec::NpuSpec;
+use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::sys::{Errno, File, LinuxSystem, MapAccess, System};
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl VirtualNpus {
     }
 
     /// No command ends until the guard is dropped.
-    pub fn hold(&self) -> parking_lot::MutexGuard<'_, ()> {
+    pub fn hold(&self) -> hansa_plugin_api::sync::MutexGuard<'_, ()> {
         self.hold.lock()
     }
 
