@@ -71,11 +71,12 @@ impl HostFiles {
     /// The NUMA nodes with processors, by number; at least one.
     #[must_use]
     pub fn nodes(&self) -> Vec<HostNode> {
-        let (name, vendor) = self.processor();
+        let processors = self.text("proc/cpuinfo").unwrap_or_default();
+        let (name, vendor) = processor(&processors);
         let mut nodes: Vec<HostNode> = self
             .node_numbers()
             .into_iter()
-            .filter_map(|node| self.node(node, &name, &vendor))
+            .filter_map(|node| self.node(node, &name, &vendor, &processors))
             .collect();
         if nodes.is_empty() {
             nodes.push(HostNode {
@@ -84,7 +85,7 @@ impl HostFiles {
                 vendor,
                 processors: processors_of_process(),
                 bytes: self.memory("proc/meminfo").unwrap_or_else(physical_bytes),
-                max_clock_mhz: self.clock(0),
+                max_clock_mhz: self.clock(0, &processors),
                 caches: self.caches(0),
             });
         }
@@ -103,35 +104,20 @@ impl HostFiles {
         numbers
     }
 
-    fn node(&self, node: u32, name: &str, vendor: &str) -> Option<HostNode> {
+    fn node(&self, node: u32, name: &str, vendor: &str, processors: &str) -> Option<HostNode> {
         let list = self.text(&format!("sys/devices/system/node/node{node}/cpulist"))?;
-        let (first, processors) = count_list(&list)?;
+        let (first, count) = count_list(&list)?;
         Some(HostNode {
             node,
             name: name.to_owned(),
             vendor: vendor.to_owned(),
-            processors,
+            processors: count,
             bytes: self
                 .memory(&format!("sys/devices/system/node/node{node}/meminfo"))
                 .unwrap_or_else(physical_bytes),
-            max_clock_mhz: self.clock(first),
+            max_clock_mhz: self.clock(first, processors),
             caches: self.caches(first),
         })
-    }
-
-    /// Name and vendor of the processor.
-    fn processor(&self) -> (String, String) {
-        let text = self.text("proc/cpuinfo").unwrap_or_default();
-        let field = |names: &[&str]| {
-            text.lines()
-                .filter_map(|line| line.split_once(':'))
-                .find(|(key, value)| names.contains(&key.trim()) && !value.trim().is_empty())
-                .map(|(_, value)| value.trim().to_owned())
-        };
-        let name =
-            field(&["model name", "cpu", "Model", "Processor", "uarch"]).unwrap_or_else(|| "CPU".to_owned());
-        // HSA_AGENT_INFO_VENDOR_NAME of a CPU agent is "CPU" in AMD's runtime; programs print it.
-        (name, "CPU".to_owned())
     }
 
     fn memory(&self, path: &str) -> Option<u64> {
@@ -147,7 +133,8 @@ impl HostFiles {
         kib.checked_mul(1024)
     }
 
-    fn clock(&self, processor: u32) -> u32 {
+    /// The highest clock, or else that in the text about processors.
+    fn clock(&self, processor: u32, processors: &str) -> u32 {
         let khz = self
             .number(&format!(
                 "sys/devices/system/cpu/cpu{processor}/cpufreq/cpuinfo_max_freq"
@@ -156,8 +143,8 @@ impl HostFiles {
         if khz != 0 {
             return u32::try_from(khz / 1000).unwrap_or(0);
         }
-        let text = self.text("proc/cpuinfo").unwrap_or_default();
-        text.lines()
+        processors
+            .lines()
             .filter_map(|line| line.split_once(':'))
             .find(|(key, _)| key.trim() == "cpu MHz")
             .and_then(|(_, value)| value.trim().split('.').next()?.parse().ok())
@@ -190,6 +177,20 @@ impl HostFiles {
             })
             .collect()
     }
+}
+
+/// Name and vendor of the processor.
+fn processor(text: &str) -> (String, String) {
+    let field = |names: &[&str]| {
+        text.lines()
+            .filter_map(|line| line.split_once(':'))
+            .find(|(key, value)| names.contains(&key.trim()) && !value.trim().is_empty())
+            .map(|(_, value)| value.trim().to_owned())
+    };
+    let name =
+        field(&["model name", "cpu", "Model", "Processor", "uarch"]).unwrap_or_else(|| "CPU".to_owned());
+    // HSA_AGENT_INFO_VENDOR_NAME of a CPU agent is "CPU" in AMD's runtime; programs print it.
+    (name, "CPU".to_owned())
 }
 
 /// The first number of a list such as `0-3,8`, and how many it has.

@@ -255,7 +255,28 @@ impl System for LinuxSystem {
     }
 
     fn read_file(&self, path: &Path) -> Result<Vec<u8>, Errno> {
-        std::fs::read(path).map_err(|e| errno_of(&e))
+        // Files of the kernel's are small and do not say how long they are.
+        const FIRST: usize = 4 << 10;
+        let file = loop {
+            match rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+                Err(Errno::INTR) => {}
+                opened => break opened?,
+            }
+        };
+        let (mut bytes, mut length) = (vec![0; FIRST], 0);
+        loop {
+            match rustix::io::read(&file, &mut bytes[length..]) {
+                Ok(0) => break,
+                Ok(read) => length += read,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno),
+            }
+            if length == bytes.len() {
+                bytes.resize(2 * length, 0);
+            }
+        }
+        bytes.truncate(length);
+        Ok(bytes)
     }
 
     fn read_dir(&self, path: &Path) -> Result<Vec<String>, Errno> {

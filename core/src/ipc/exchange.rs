@@ -101,9 +101,14 @@ impl Exchange {
         .words())
     }
 
+    /// Whether nothing has a name.
+    pub fn is_empty(&self) -> bool {
+        self.shared.count.load(Ordering::Acquire) == 0
+    }
+
     /// Makes the name of something stale, if it has one.
     pub fn withdraw(&self, thing: Thing, address: u64) {
-        if self.shared.count.load(Ordering::Acquire) == 0 {
+        if self.is_empty() {
             return;
         }
         let mut exports = self.shared.exports.lock();

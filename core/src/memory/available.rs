@@ -7,20 +7,29 @@ use crate::runtime::Runtime;
 use hansa_plugin_api as api;
 use hansa_plugin_api::sync::Mutex;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes of memory files that count as memory of a device, by driver and node.
 #[derive(Debug, Default)]
-pub(super) struct Taken(Mutex<BTreeMap<(usize, u32), u64>>);
+pub(super) struct Taken {
+    by_node: Mutex<BTreeMap<(usize, u32), u64>>,
+    /// There was such a file once.
+    some: AtomicBool,
+}
 
 impl Taken {
     /// Bytes of a node.
     pub(super) fn of(&self, driver: usize, node: u32) -> u64 {
-        self.0.lock().get(&(driver, node)).copied().unwrap_or(0)
+        if !self.some.load(Ordering::Acquire) {
+            return 0;
+        }
+        self.by_node.lock().get(&(driver, node)).copied().unwrap_or(0)
     }
 
     /// Takes bytes of a node that has so many left.
     fn take(&self, driver: usize, node: u32, bytes: u64, left: u64) -> bool {
-        let mut all = self.0.lock();
+        self.some.store(true, Ordering::Release);
+        let mut all = self.by_node.lock();
         let taken = all.entry((driver, node)).or_default();
         let fits = taken.saturating_add(bytes) <= left;
         if fits {
@@ -30,7 +39,7 @@ impl Taken {
     }
 
     fn give_back(&self, driver: usize, node: u32, bytes: u64) {
-        if let Some(taken) = self.0.lock().get_mut(&(driver, node)) {
+        if let Some(taken) = self.by_node.lock().get_mut(&(driver, node)) {
             *taken = taken.saturating_sub(bytes);
         }
     }
@@ -54,6 +63,7 @@ impl Runtime {
 
     /// Bytes that a driver has left for a node.
     fn left_of_driver(&self, driver: usize, node: u32) -> Result<u64> {
+        self.give_back_spares();
         match self.drivers[driver].object.available(node) {
             Ok(bytes) => Ok(bytes),
             Err(error) if error.code == api::ErrorCode::NOT_SUPPORTED => {

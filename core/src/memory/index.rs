@@ -7,11 +7,16 @@
 //!
 //! Writers, of which there is one at a time, count before and after a change; a reader that saw the count odd or changed
 //! meanwhile has read nothing (a sequence lock, as in Linux's `seqlock.h`). What a reader passes through may be taken away
-//! and used again at any time, so nodes are never freed while the index lives, and are only used again on their own
-//! level: whatever a reader sees is of the type it expects.
+//! and used again at any time, so nodes are never freed, and are only used again on their own level: whatever a reader sees
+//! is of the type it expects.
+//!
+//! Indexes are never freed either, but used again by later runtimes, and an entry has all that programs ask for. So who
+//! asks what lies at an address needs no hold on the runtime ([`known`]): if it is the same one before and after
+//! ([`generation`]), the answer is that one's.
 
+use crate::runtime::{generation, Generation};
 use crate::words::halves;
-use hansa_plugin_api::sync::Mutex;
+use hansa_plugin_api::fork::Lock;
 use std::ptr::NonNull;
 use std::sync::atomic::{fence, AtomicPtr, AtomicU64, Ordering};
 
@@ -36,11 +41,13 @@ pub struct Facts {
     pub bytes: u64,
     /// The program's word.
     pub user_data: u64,
-    /// Flags of the allocation call.
+    /// Index of the agent whose region it is from, of 24 bits.
+    pub owner: u32,
+    /// That region's flags, of 8 bits (`hsa_amd_memory_pool_global_flag_t`).
+    pub global_flags: u32,
+    /// How it was allocated, of 8 bits (`hsa_amd_memory_pool_flag_t`, as far as programs are told).
     pub flags: u32,
-    /// Index of the region it is from, of 28 bits.
-    pub region: u32,
-    /// The kind that programs are told (`hsa_amd_pointer_type_t`).
+    /// The kind that programs are told, of 3 bits (`hsa_amd_pointer_type_t`).
     pub kind: u8,
     /// Whether a driver registered it.
     pub registered: bool,
@@ -52,8 +59,9 @@ struct Entry([AtomicU64; 4]);
 
 impl Entry {
     fn set(&self, facts: &Facts) {
-        let high = facts.region << 4 | u32::from(facts.registered) << 3 | u32::from(facts.kind) & 7;
-        let small = u64::from(facts.flags) | u64::from(high) << 32;
+        let low = facts.owner << 8 | facts.global_flags & 0xff;
+        let high = facts.flags << 4 | u32::from(facts.registered) << 3 | u32::from(facts.kind) & 7;
+        let small = u64::from(low) | u64::from(high) << 32;
         for (place, word) in self
             .0
             .iter()
@@ -66,14 +74,15 @@ impl Entry {
     fn get(&self, base: u64) -> Facts {
         let [bytes, host_base, user_data, small] =
             std::array::from_fn(|index| self.0[index].load(Ordering::Relaxed));
-        let [flags, high] = halves(small);
+        let [low, high] = halves(small);
         Facts {
             base,
             host_base,
             bytes,
             user_data,
-            flags,
-            region: high >> 4,
+            owner: low >> 8,
+            global_flags: low & 0xff,
+            flags: high >> 4 & 0xff,
             kind: high.to_le_bytes()[0] & 7,
             registered: high & 8 != 0,
         }
@@ -234,7 +243,7 @@ impl<T: Level> Node<T> {
     #[inline]
     fn at(&self, slot: usize) -> Option<&T> {
         let next = self.slots[slot].load(Ordering::Acquire);
-        // SAFETY: a slot is null or leads to something of this type that lives as long as the index.
+        // SAFETY: a slot is null or leads to something of this type that is never freed.
         unsafe { next.as_ref() }
     }
 
@@ -263,7 +272,7 @@ impl<T: Level> Node<T> {
             return next.insert(page, facts, stocks);
         }
         let fresh = T::stock(stocks).take();
-        // SAFETY: it lives as long as the index.
+        // SAFETY: it is never freed.
         unsafe { fresh.as_ref() }.insert(page, facts, stocks);
         self.put(slot, fresh.as_ptr());
     }
@@ -331,51 +340,48 @@ levels! {
     Root of Second from roots;
 }
 
-/// Nodes of a level, and those of them that nothing leads to.
+/// Nodes of a level that nothing leads to.
 #[derive(Debug)]
 struct Stock<T> {
-    all: Vec<NonNull<T>>,
     free: Vec<NonNull<T>>,
+    /// How many there are in all.
+    #[cfg(test)]
+    made: usize,
 }
 
 impl<T> Default for Stock<T> {
     fn default() -> Self {
         Self {
-            all: Vec::new(),
             free: Vec::new(),
+            #[cfg(test)]
+            made: 0,
         }
     }
 }
 
-// SAFETY: the pointers are to what only this owns, which is made of atomics.
+// SAFETY: the pointers are to what is made of atomics, and only whoever has the stock to itself uses them.
 unsafe impl<T: Send + Sync> Send for Stock<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send + Sync> Sync for Stock<T> {}
 
 impl<T: Default> Stock<T> {
     fn take(&mut self) -> NonNull<T> {
         self.free.pop().unwrap_or_else(|| {
-            let fresh = NonNull::from(Box::leak(Box::<T>::default()));
-            self.all.push(fresh);
-            fresh
+            #[cfg(test)]
+            {
+                self.made += 1;
+            }
+            NonNull::from(Box::leak(Box::<T>::default()))
         })
     }
 }
 
-impl<T> Drop for Stock<T> {
-    fn drop(&mut self) {
-        for one in self.all.drain(..) {
-            // SAFETY: it was leaked when it was made, and with the index every reader is gone.
-            drop(unsafe { Box::from_raw(one.as_ptr()) });
-        }
-    }
-}
-
-/// The index.
+/// The index, as readers have it.
 #[derive(Debug, Default)]
 pub struct Index {
     /// Odd while something changes.
     changes: AtomicU64,
-    root: Box<Root>,
-    stocks: Mutex<Stocks>,
+    root: Root,
 }
 
 impl Index {
@@ -400,29 +406,99 @@ impl Index {
         }
         None
     }
+}
+
+/// Indexes that nobody writes to, empty.
+static UNUSED: Lock<Vec<Writer>> = Lock::new(Vec::new());
+/// The index of the runtime that answers.
+static CURRENT: AtomicPtr<Index> = AtomicPtr::new(std::ptr::null_mut());
+
+/// What lies at an address, and in which runtime; `None` when that is nothing or takes a hold on the runtime to say.
+#[inline]
+pub(crate) fn known(address: u64) -> Option<(Generation, Facts)> {
+    let before = generation();
+    let current = CURRENT.load(Ordering::Acquire);
+    // SAFETY: null or an index, and those are never freed.
+    let index = unsafe { current.as_ref() }.filter(|_| before.is_one())?;
+    let facts = index.find(address).flatten()?;
+    fence(Ordering::Acquire);
+    (generation() == before).then_some((before, facts))
+}
+
+/// Who changes an index.
+#[derive(Debug)]
+pub struct Writer {
+    index: &'static Index,
+    stocks: Stocks,
+}
+
+impl Writer {
+    /// The writer of an empty index.
+    #[must_use]
+    pub fn new() -> Self {
+        UNUSED.lock().pop().unwrap_or_else(|| Self {
+            index: Box::leak(Box::default()),
+            stocks: Stocks::default(),
+        })
+    }
+
+    /// The index.
+    #[must_use]
+    pub const fn index(&self) -> &'static Index {
+        self.index
+    }
+
+    /// Makes it the one that [`known`] asks, before there is a new generation.
+    pub(crate) fn show(&self) {
+        CURRENT.store(std::ptr::from_ref(self.index).cast_mut(), Ordering::Release);
+    }
 
     /// Enters what lies at an address, in place of what began there. What does not begin with a page is not entered.
-    pub fn insert(&self, facts: &Facts) {
+    pub fn insert(&mut self, facts: &Facts) {
         if facts.bytes != 0 {
             self.change(facts.base, |root, page, stocks| root.insert(page, facts, stocks));
         }
     }
 
     /// Takes out what begins at an address.
-    pub fn remove(&self, base: u64) {
+    pub fn remove(&mut self, base: u64) {
         self.change(base, |root, page, stocks| root.remove(page, stocks));
     }
 
-    fn change(&self, base: u64, change: impl FnOnce(&Root, u64, &mut Stocks)) {
+    fn change(&mut self, base: u64, change: impl FnOnce(&Root, u64, &mut Stocks)) {
         if base >= END || !base.is_multiple_of(1 << PAGE_SHIFT) {
             return;
         }
-        let mut stocks = self.stocks.lock();
-        let before = self.changes.load(Ordering::Relaxed);
-        self.changes.store(before + 1, Ordering::Relaxed);
+        let changes = &self.index.changes;
+        let before = changes.load(Ordering::Relaxed);
+        changes.store(before + 1, Ordering::Relaxed);
         fence(Ordering::Release);
-        change(&self.root, base >> PAGE_SHIFT, &mut stocks);
-        self.changes.store(before + 2, Ordering::Release);
+        change(&self.index.root, base >> PAGE_SHIFT, &mut self.stocks);
+        changes.store(before + 2, Ordering::Release);
+    }
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Writer {
+    /// The next writer of the same index, if that is empty.
+    fn next(&mut self) -> Option<Self> {
+        self.index.root.is_empty().then(|| Self {
+            index: self.index,
+            stocks: std::mem::take(&mut self.stocks),
+        })
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Some(next) = self.next() {
+            UNUSED.lock().push(next);
+        }
     }
 }
 
@@ -440,7 +516,8 @@ mod tests {
             bytes: pages * PAGE,
             user_data: base.wrapping_mul(3),
             kind: 1,
-            region: 2,
+            owner: 0xff_fff2,
+            global_flags: 4,
             flags: 3,
             registered: base.is_multiple_of(2 * PAGE),
         }
@@ -449,7 +526,8 @@ mod tests {
     /// Random ranges come and go; every look-up says what an ordered map says.
     #[test]
     fn it_is_an_ordered_map() {
-        let index = Index::default();
+        let mut writer = Writer::new();
+        let index = writer.index();
         let mut map: BTreeMap<u64, Facts> = BTreeMap::new();
         let mut random = 0x9e37_79b9_u64;
         let mut next = |below: u64| {
@@ -465,13 +543,13 @@ mod tests {
             if turn % 3 == 0 || !free {
                 if let Some(gone) = before {
                     map.remove(&gone.base);
-                    index.remove(gone.base);
+                    writer.remove(gone.base);
                 }
             } else {
                 let end = map.range(base..).next().map_or(END, |(at, _)| *at);
                 let new = facts(base, (1 + next(600)).min((end - base) / PAGE));
                 map.insert(base, new);
-                index.insert(&new);
+                writer.insert(&new);
             }
             for address in [
                 base,
@@ -485,20 +563,37 @@ mod tests {
             }
         }
         assert!(!map.is_empty());
-        map.keys().for_each(|base| index.remove(*base));
+        map.keys().for_each(|base| writer.remove(*base));
         assert!(index.root.is_empty());
-        let stocks = index.stocks.lock();
-        assert_eq!(stocks.leaves.free.len(), stocks.leaves.all.len());
-        assert_eq!(stocks.thirds.free.len(), stocks.thirds.all.len());
+        let stocks = &writer.stocks;
+        assert_eq!(stocks.leaves.free.len(), stocks.leaves.made);
+        assert_eq!(stocks.thirds.free.len(), stocks.thirds.made);
+    }
+
+    #[test]
+    fn an_index_is_used_again_when_it_is_empty() {
+        let mut writer = Writer::new();
+        writer.insert(&facts(PAGE, 1));
+        assert!(writer.next().is_none());
+        writer.remove(PAGE);
+        let mut next = writer.next().expect("it is empty");
+        std::mem::forget(writer);
+        let made = next.stocks.leaves.made;
+        assert_eq!(next.stocks.leaves.free.len(), made);
+        next.insert(&facts(2 * PAGE, 1));
+        assert_eq!(next.stocks.leaves.made, made);
+        assert_eq!(next.index().find(2 * PAGE), Some(Some(facts(2 * PAGE, 1))));
+        next.remove(2 * PAGE);
     }
 
     #[test]
     fn what_begins_inside_a_page_or_beyond_the_index_is_not_in_it() {
-        let index = Index::default();
+        let mut writer = Writer::new();
+        let index = writer.index();
         for base in [PAGE + 64, END, u64::MAX - PAGE + 1] {
-            index.insert(&facts(base, 1));
+            writer.insert(&facts(base, 1));
             assert_eq!(index.find(base), Some(None));
-            index.remove(base);
+            writer.remove(base);
         }
         assert_eq!(index.find(u64::MAX), Some(None));
     }
@@ -507,16 +602,17 @@ mod tests {
     #[test]
     fn readers_see_whole_entries() {
         use std::sync::atomic::AtomicBool;
-        let index = Index::default();
+        let mut writer = Writer::new();
+        let index = writer.index();
         let stop = AtomicBool::new(false);
         let stays = facts(1 << 40, 4);
-        index.insert(&stays);
+        writer.insert(&stays);
         std::thread::scope(|threads| {
             threads.spawn(|| {
                 for turn in 0..40_000_u64 {
                     let base = ((turn % 5) << (21 + 9 * (turn % 3))) | (PAGE * (turn % 7)) | (1 << 30);
-                    index.insert(&facts(base, 1));
-                    index.remove(base);
+                    writer.insert(&facts(base, 1));
+                    writer.remove(base);
                 }
                 stop.store(true, Ordering::Relaxed);
             });

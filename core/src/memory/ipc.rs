@@ -11,7 +11,7 @@ use crate::ipc::{self, Export, Name, Offer, Thing};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 const NOT_SHARED: Error = Error::InvalidArgument("not memory that another process named");
@@ -56,7 +56,10 @@ impl Runtime {
         let allocation = self
             .memory
             .find(address)
-            .filter(|a| a.base == address && (bytes == a.requested || bytes == a.bytes))
+            .filter(|a| {
+                let is_whole = || bytes == a.requested.load(Ordering::Relaxed) || bytes == a.bytes;
+                a.base == address && is_whole()
+            })
             .ok_or(Error::InvalidArgument("the range is not one whole allocation"))?;
         let (AllocationKind::Device { driver, handle }, Place::Bank { node, bank, .. }) =
             (allocation.kind, self.regions[allocation.region].place)
@@ -69,7 +72,7 @@ impl Runtime {
                 address,
                 offer: Offer {
                     thing: Thing::Memory,
-                    requested: allocation.requested,
+                    requested: allocation.requested.load(Ordering::Relaxed),
                     bytes: allocation.bytes,
                     driver: self.drivers[driver].id.clone(),
                     node,
@@ -217,11 +220,11 @@ impl Runtime {
             kind,
             base: given.device_address,
             host_base: if host_visible { given.host_address } else { 0 },
-            requested: if wanted.requested == 0 {
+            requested: AtomicU64::new(if wanted.requested == 0 {
                 given.bytes
             } else {
                 wanted.requested
-            },
+            }),
             bytes: given.bytes,
             registrations,
             ..empty(wanted.region, wanted.flags)

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 fn usize_of(value: u64) -> usize {
@@ -65,7 +65,7 @@ impl Runtime {
             kind: AllocationKind::Locked,
             base: shown + (address - start),
             host_base: address,
-            requested: bytes,
+            requested: AtomicU64::new(bytes),
             bytes,
             registrations,
             ..empty(region, 0)

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod arena;
 mod available;
+pub mod callbacks;
 pub mod file;
 pub mod host;
 pub mod host_slabs;
@@ -18,9 +19,11 @@ pub mod region;
 pub mod registry;
 pub(crate) mod shown;
 pub(crate) mod source;
+mod spares;
 pub mod svm;
 pub mod virtual_memory;
 
 pub use access::Reach;
+pub use callbacks::FreeCallback;
 pub use region::{GlobalFlags, Place, Region, Segment};
-pub use registry::{Allocation, AllocationKind, FreeCallback, Origin, Registry};
+pub use registry::{Allocation, AllocationKind, Origin, Registry};

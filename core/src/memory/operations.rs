@@ -2,15 +2,16 @@
 //!
 //! A walk that must stay short: `hsa_memory_allocate` -> `Runtime::allocate` -> `Driver::allocate` -> the plugin.
 
+use super::callbacks::{Callbacks, FreeCallback};
 use super::host::{HostOptions, Pages};
 use super::region::{Place, Region};
-use super::registry::{Allocation, AllocationKind, FreeCallback};
+use super::registry::{Allocation, AllocationKind, Freed};
 use crate::error::{Error, Result};
 use crate::log::{self, Topic};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
 use hansa_plugin_api::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// Flags of `hsa_amd_memory_pool_allocate`.
@@ -50,7 +51,8 @@ pub(super) fn out_of_memory(error: api::Error) -> Error {
 }
 
 impl Runtime {
-    /// Allocates memory of a region: zero filled, in whole granules. Answers the address.
+    /// Allocates memory of a region, in whole granules: zero filled, but for banks that their driver does not clear. Answers
+    /// the address.
     ///
     /// # Errors
     ///
@@ -75,8 +77,14 @@ impl Runtime {
                 node,
                 bank,
                 host_visible,
+                uncleared,
             } => {
                 self.leave_room(driver, node, whole)?;
+                let spare = || self.memory.reuse(region, flags, whole, bytes);
+                if let Some(address) = uncleared.then(spare).flatten() {
+                    self.say_allocated(region, bytes, address);
+                    return Ok(address);
+                }
                 let request = api::AllocRequest {
                     node,
                     bank,
@@ -86,10 +94,12 @@ impl Runtime {
                     flags: alloc_flags(place, flags),
                     reserved: 0,
                 };
-                let given = self.drivers[driver]
-                    .object
-                    .allocate(&request)
-                    .map_err(out_of_memory)?;
+                let object = &self.drivers[driver].object;
+                let mut given = object.allocate(&request);
+                if given.is_err() && self.give_back_spares() {
+                    given = object.allocate(&request);
+                }
+                let given = given.map_err(out_of_memory)?;
                 Allocation {
                     kind: AllocationKind::Device {
                         driver,
@@ -97,7 +107,7 @@ impl Runtime {
                     },
                     base: given.device_address,
                     host_base: if host_visible { given.host_address } else { 0 },
-                    requested: bytes,
+                    requested: AtomicU64::new(bytes),
                     bytes: whole,
                     ..empty(region, flags)
                 }
@@ -105,15 +115,20 @@ impl Runtime {
             Place::None => return Err(Error::InvalidAllocation("the region gives no memory to programs")),
         };
         let address = allocation.base;
+        self.say_allocated(region, bytes, address);
+        self.memory.insert(Arc::new(allocation));
+        Ok(address)
+    }
+
+    #[inline]
+    fn say_allocated(&self, region: usize, bytes: u64, address: u64) {
         log::line(
             Topic::Memory,
             format_args!(
                 "memory: {address:#x}: {bytes} bytes of region {region} of agent {}",
-                place.agent
+                self.regions[region].agent
             ),
         );
-        self.memory.insert(Arc::new(allocation));
-        Ok(address)
     }
 
     fn allocate_host(&self, region: usize, bytes: u64, whole: u64, flags: u32) -> Result<Allocation> {
@@ -129,7 +144,7 @@ impl Runtime {
                 kind: AllocationKind::Host(pages),
                 base,
                 host_base: base,
-                requested: bytes,
+                requested: AtomicU64::new(bytes),
                 bytes: whole,
                 ..empty(region, flags)
             });
@@ -141,7 +156,7 @@ impl Runtime {
                 kind: AllocationKind::Host(pages),
                 base,
                 host_base: base,
-                requested: bytes,
+                requested: AtomicU64::new(bytes),
                 bytes: whole,
                 registrations,
                 ..empty(region, flags)
@@ -163,22 +178,34 @@ impl Runtime {
         if address == 0 {
             return Ok(());
         }
-        let allocation = self
-            .memory
-            .remove_if(address, |allocation| allocation.kind.is_allocated())
-            .ok_or(Error::InvalidAllocation("not the start of an allocation"))?;
-        self.exchange.withdraw(crate::ipc::Thing::Memory, address);
-        log::line(
-            Topic::Memory,
-            format_args!("memory: {address:#x}: {} bytes freed", allocation.requested),
+        let freed = self.memory.free(
+            address,
+            |allocation| {
+                let is_allocated = allocation.kind.is_allocated();
+                if is_allocated {
+                    let bytes = allocation.requested.load(Ordering::Relaxed);
+                    log::line(
+                        Topic::Memory,
+                        format_args!("memory: {address:#x}: {bytes} bytes freed"),
+                    );
+                }
+                is_allocated
+            },
+            |allocation| self.is_spare(allocation),
         );
-        self.release(&allocation);
+        match freed.ok_or(Error::InvalidAllocation("not the start of an allocation"))? {
+            Freed::Kept => {}
+            Freed::Gone(allocation) => {
+                self.exchange.withdraw(crate::ipc::Thing::Memory, address);
+                self.release(&allocation);
+            }
+        }
         Ok(())
     }
 
     /// Calls the program's functions for the end of an allocation and gives the memory back.
     pub(crate) fn release(&self, allocation: &Allocation) {
-        for callback in std::mem::take(&mut *allocation.callbacks.lock()) {
+        for callback in allocation.callbacks.take() {
             call_back(callback);
         }
         self.deregister(&allocation.registrations);
@@ -326,7 +353,7 @@ impl Runtime {
             .find(callback.address)
             .filter(|a| a.kind != AllocationKind::Locked)
             .ok_or(Error::InvalidAllocation("not an allocation"))?;
-        allocation.callbacks.lock().push(callback);
+        allocation.callbacks.push(callback);
         Ok(())
     }
 
@@ -340,13 +367,11 @@ impl Runtime {
             .memory
             .find(address)
             .ok_or(Error::InvalidArgument("not an allocation"))?;
-        let mut callbacks = allocation.callbacks.lock();
-        let index = callbacks
-            .iter()
-            .position(|c| c.function as usize == function && c.address == address)
-            .ok_or(Error::InvalidArgument("not a registered function"))?;
-        callbacks.remove(index);
-        Ok(())
+        if allocation.callbacks.remove(address, function) {
+            Ok(())
+        } else {
+            Err(Error::InvalidArgument("not a registered function"))
+        }
     }
 }
 
@@ -372,13 +397,13 @@ pub(crate) fn empty(region: usize, flags: u32) -> Allocation {
         kind: AllocationKind::Locked,
         base: 0,
         host_base: 0,
-        requested: 0,
+        requested: AtomicU64::new(0),
         bytes: 0,
         region,
         registrations: Vec::new(),
         user_data: AtomicU64::new(0),
         granted: Mutex::new(Vec::new()),
-        callbacks: Mutex::new(Vec::new()),
+        callbacks: Callbacks::default(),
         flags,
         locks: AtomicU64::new(1),
         executable: AtomicBool::new(false),

@@ -42,6 +42,8 @@ pub enum Place {
         bank: u32,
         /// Whether the host can read and write it.
         host_visible: bool,
+        /// Whether its driver does not clear it.
+        uncleared: bool,
     },
     /// Nothing can be allocated (group memory).
     None,

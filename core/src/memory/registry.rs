@@ -1,13 +1,17 @@
 //! The book of allocations: one ordered map from addresses, for ownership, access and freeing, and an index of it for
 //! pointer information.
 
+use super::callbacks::Callbacks;
 use super::host::Pages;
-use super::index::{Facts, Index};
+use super::index::{Facts, Index, Writer};
 use super::overlap::Overlapping;
+use super::region::Region;
+use super::spares::Spares;
 use hansa_plugin_api::sync::{Mutex, RwLock};
 use hansa_plugin_api::MemoryHandle;
+use std::collections::btree_map::{Entry, OccupiedEntry};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
 
 /// What an allocation is.
@@ -67,17 +71,6 @@ impl AllocationKind {
     }
 }
 
-/// A function to call when an allocation is freed.
-#[derive(Clone, Copy, Debug)]
-pub struct FreeCallback {
-    /// The function.
-    pub function: unsafe extern "C" fn(*mut libc::c_void, *mut libc::c_void),
-    /// Its first argument: the address that was registered.
-    pub address: u64,
-    /// Its second argument.
-    pub data: usize,
-}
-
 /// One allocation.
 #[derive(Debug)]
 pub struct Allocation {
@@ -88,7 +81,7 @@ pub struct Allocation {
     /// Where the host sees it, or 0.
     pub host_base: u64,
     /// Bytes the program asked for.
-    pub requested: u64,
+    pub requested: AtomicU64,
     /// Bytes there are.
     pub bytes: u64,
     /// Index of the region it is from.
@@ -100,7 +93,7 @@ pub struct Allocation {
     /// Agents that were given access beyond the default, by index.
     pub granted: Mutex<Vec<usize>>,
     /// Called when it is freed.
-    pub callbacks: Mutex<Vec<FreeCallback>>,
+    pub callbacks: Callbacks,
     /// Flags of the allocation call.
     pub flags: u32,
     /// Times it was locked or imported, for such memory.
@@ -124,18 +117,17 @@ impl Allocation {
         from(self.base).or_else(|| from(host()?))
     }
 
-    /// What programs are told of it.
-    #[must_use]
-    pub fn facts(&self) -> Facts {
+    /// What programs are told of it, which is from the region of a home.
+    fn facts(&self, home: Home) -> Facts {
         Facts {
             base: self.base,
             host_base: self.host_base,
             bytes: self.bytes,
             user_data: self.user_data.load(Ordering::Relaxed),
             kind: self.kind.pointer_type(),
-            // There are never as many regions as that.
-            region: u32::try_from(self.region).unwrap_or(u32::MAX),
-            flags: self.flags,
+            owner: home.agent,
+            global_flags: home.flags,
+            flags: (self.flags >> 2) & 1 | (self.flags & 2),
             registered: self.kind.is_allocated() || !self.registrations.is_empty(),
         }
     }
@@ -149,12 +141,62 @@ impl Allocation {
 }
 
 /// All allocations of a runtime.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Registry {
-    by_base: RwLock<BTreeMap<u64, Arc<Allocation>>>,
-    /// The same, changed while `by_base` is held.
-    index: Index,
+    book: RwLock<Book>,
+    /// What is in the book.
+    index: &'static Index,
+    /// By index of the region.
+    homes: Vec<Home>,
+    /// How many allocations are kept, for who need not wait for the book.
+    spares: AtomicUsize,
     locked: RwLock<Locked>,
+}
+
+#[derive(Debug, Default)]
+struct Book {
+    by_base: BTreeMap<u64, Arc<Allocation>>,
+    writer: Writer,
+    spares: Spares,
+}
+
+/// What became of an allocation that was freed.
+#[derive(Debug)]
+pub(super) enum Freed {
+    /// It is kept.
+    Kept,
+    /// It must be released.
+    Gone(Arc<Allocation>),
+}
+
+impl Book {
+    /// The allocation that starts exactly at an address, if it is one that is wanted.
+    fn entry(
+        &mut self,
+        base: u64,
+        wanted: impl FnOnce(&Allocation) -> bool,
+    ) -> Option<OccupiedEntry<'_, u64, Arc<Allocation>>> {
+        match self.by_base.entry(base) {
+            Entry::Occupied(entry) if wanted(entry.get()) => Some(entry),
+            _ => None,
+        }
+    }
+
+    /// Takes out everything.
+    fn clear(&mut self) -> BTreeMap<u64, Arc<Allocation>> {
+        let all = std::mem::take(&mut self.by_base);
+        all.keys().for_each(|base| self.writer.remove(*base));
+        all
+    }
+}
+
+/// What programs are told of the region that memory is from.
+#[derive(Clone, Copy, Debug, Default)]
+struct Home {
+    /// Index of the agent.
+    agent: u32,
+    /// Its flags.
+    flags: u32,
 }
 
 /// Locked host memory, which may lie inside other allocations.
@@ -180,12 +222,40 @@ fn covering(map: &BTreeMap<u64, Arc<Allocation>>, address: u64) -> Option<Arc<Al
 }
 
 impl Registry {
+    /// An empty book for allocations from some regions.
+    #[must_use]
+    pub fn new(regions: &[Region]) -> Self {
+        let home = |region: &Region| Home {
+            // There are never as many agents as that.
+            agent: u32::try_from(region.agent).unwrap_or(u32::MAX),
+            flags: region.flags.bits(),
+        };
+        let book = Book::default();
+        Self {
+            index: book.writer.index(),
+            book: RwLock::new(book),
+            homes: regions.iter().map(home).collect(),
+            spares: AtomicUsize::new(0),
+            locked: RwLock::default(),
+        }
+    }
+
+    /// Makes it the one that [`known`](super::index::known) asks.
+    pub(crate) fn show(&self) {
+        self.book.read().writer.show();
+    }
+
+    fn facts_of(&self, allocation: &Allocation) -> Facts {
+        allocation.facts(self.homes.get(allocation.region).copied().unwrap_or_default())
+    }
+
     /// Enters an allocation.
     pub fn insert(&self, allocation: Arc<Allocation>) {
         if allocation.kind != AllocationKind::Locked {
-            let mut by_base = self.by_base.write();
-            self.index.insert(&allocation.facts());
-            by_base.insert(allocation.base, allocation);
+            let facts = self.facts_of(&allocation);
+            let mut book = self.book.write();
+            book.writer.insert(&facts);
+            book.by_base.insert(allocation.base, allocation);
             return;
         }
         let mut locked = self.locked.write();
@@ -197,31 +267,31 @@ impl Registry {
 
     /// The allocation that an address lies in; locked memory when it is in no other.
     pub fn find(&self, address: u64) -> Option<Arc<Allocation>> {
-        covering(&self.by_base.read(), address).or_else(|| self.find_locked(address))
+        covering(&self.book.read().by_base, address).or_else(|| self.find_locked(address))
     }
 
     /// Whether a part of a range lies in an allocation; locked memory is the program's own and none.
     pub fn has_any_in(&self, start: u64, end: u64) -> bool {
-        let by_base = self.by_base.read();
-        covering(&by_base, start).is_some() || by_base.range(start..end).next().is_some()
+        let by_base = &self.book.read().by_base;
+        covering(by_base, start).is_some() || by_base.range(start..end).next().is_some()
     }
 
     /// What programs are told of the allocation that an address lies in, as [`Registry::find`] has it. Takes no lock for
     /// what is not locked memory.
     pub fn facts(&self, address: u64) -> Option<Facts> {
         let indexed = self.index.find(address).flatten();
-        indexed.or_else(|| Some(self.find(address)?.facts()))
+        indexed.or_else(|| Some(self.facts_of(&*self.find(address)?)))
     }
 
     /// Keeps the program's word beside the allocation that an address lies in. Answers whether there is one.
     pub fn set_user_data(&self, address: u64, data: u64) -> bool {
-        let by_base = self.by_base.write();
-        let found = covering(&by_base, address);
+        let mut book = self.book.write();
+        let found = covering(&book.by_base, address);
         if let Some(allocation) = &found {
             allocation.user_data.store(data, Ordering::Relaxed);
-            self.index.insert(&allocation.facts());
+            book.writer.insert(&self.facts_of(allocation));
         }
-        drop(by_base);
+        drop(book);
         let locked = || {
             self.find_locked(address)
                 .map(|one| one.user_data.store(data, Ordering::Relaxed))
@@ -247,13 +317,58 @@ impl Registry {
 
     /// Takes out the allocation that starts exactly at an address, if it is one that is wanted.
     pub fn remove_if(&self, base: u64, wanted: impl FnOnce(&Allocation) -> bool) -> Option<Arc<Allocation>> {
-        let mut by_base = self.by_base.write();
-        if by_base.get(&base).is_some_and(|allocation| wanted(allocation)) {
-            self.index.remove(base);
-            by_base.remove(&base)
-        } else {
-            None
+        let mut book = self.book.write();
+        let gone = book.entry(base, wanted)?.remove();
+        book.writer.remove(base);
+        Some(gone)
+    }
+
+    /// Enters an allocation that was kept when it was freed, if there is one like this. Answers its address.
+    pub(super) fn reuse(&self, region: usize, flags: u32, bytes: u64, requested: u64) -> Option<u64> {
+        if self.spares.load(Ordering::Relaxed) == 0 {
+            return None;
         }
+        let mut book = self.book.write();
+        let allocation = book.spares.take(region, flags, bytes)?;
+        self.spares.store(book.spares.len(), Ordering::Relaxed);
+        let base = allocation.base;
+        allocation.requested.store(requested, Ordering::Relaxed);
+        allocation.user_data.store(0, Ordering::Relaxed);
+        allocation.executable.store(false, Ordering::Relaxed);
+        book.writer.insert(&self.facts_of(&allocation));
+        book.by_base.insert(base, allocation);
+        Some(base)
+    }
+
+    /// As [`Registry::remove_if`]; an allocation that nobody else has and `keep` wants is kept for [`Registry::reuse`].
+    pub(super) fn free(
+        &self,
+        base: u64,
+        wanted: impl FnOnce(&Allocation) -> bool,
+        keep: impl FnOnce(&mut Allocation) -> bool,
+    ) -> Option<Freed> {
+        let mut book = self.book.write();
+        let book = &mut *book;
+        let mut entry = book.entry(base, wanted)?;
+        let kept = Arc::get_mut(entry.get_mut()).is_some_and(keep);
+        let allocation = entry.remove();
+        book.writer.remove(base);
+        if !kept {
+            return Some(Freed::Gone(allocation));
+        }
+        let back = book.spares.keep(allocation);
+        self.spares.store(book.spares.len(), Ordering::Relaxed);
+        Some(back.map_or(Freed::Kept, Freed::Gone))
+    }
+
+    /// Takes out what is kept.
+    pub(super) fn drain_spares(&self) -> Vec<Arc<Allocation>> {
+        if self.spares.load(Ordering::Relaxed) == 0 {
+            return Vec::new();
+        }
+        let mut book = self.book.write();
+        self.spares.store(0, Ordering::Relaxed);
+        book.spares.drain()
     }
 
     /// Takes out locked memory.
@@ -270,16 +385,14 @@ impl Registry {
         locked.by_device.drain().for_each(drop);
         let mut all: Vec<_> = locked.by_host.drain().collect();
         drop(locked);
-        let mut by_base = self.by_base.write();
-        by_base.keys().for_each(|base| self.index.remove(*base));
-        all.extend(std::mem::take(&mut *by_base).into_values());
+        all.extend(self.book.write().clear().into_values());
         all
     }
 
     /// Bytes of all allocations from a region.
     pub fn bytes_in(&self, region: usize) -> u64 {
-        self.by_base
-            .read()
+        let book = self.book.read();
+        book.by_base
             .values()
             .filter(|a| a.region == region)
             .map(|a| a.bytes)
@@ -288,11 +401,18 @@ impl Registry {
 
     /// Allocations there are.
     pub fn len(&self) -> usize {
-        self.by_base.read().len() + self.locked.read().by_host.len()
+        self.book.read().by_base.len() + self.locked.read().by_host.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        // An index that is left empty is used again.
+        self.book.get_mut().clear();
     }
 }

@@ -61,12 +61,10 @@ pub(super) fn discover(roots: &Roots, config: &Config, builtins: &[BuiltIn]) -> 
     let mut names = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for place in places(roots, config) {
-        if !seen.insert(
-            place
-                .path()
-                .canonicalize()
-                .unwrap_or_else(|_| place.path().to_owned()),
-        ) {
+        let path = place.path();
+        // Most places are not there, which is quicker to see than where a path leads.
+        let real = path.exists().then(|| path.canonicalize().ok()).flatten();
+        if !seen.insert(real.unwrap_or_else(|| path.to_owned())) {
             continue;
         }
         let (path, found) = match place {

@@ -132,10 +132,10 @@ fn assemble(
         report: Mutex::new(Report::empty()),
         drivers,
         agents: machine.agents,
+        memory: Registry::new(&machine.regions),
         regions: machine.regions,
         caches: machine.caches,
         links: machine.links,
-        memory: Registry::default(),
         svm: crate::memory::svm::Svm::default(),
         virtual_memory: crate::memory::virtual_memory::VirtualMemory::default(),
         handlers: Handlers::new(),
@@ -427,6 +427,7 @@ impl Machine {
                     node: description.node,
                     bank: u32::try_from(bank).unwrap_or(0),
                     host_visible,
+                    uncleared: memory.flags.contains(api::BankFlags::UNCLEARED),
                 },
             });
         }

@@ -251,6 +251,7 @@ pub fn init_with(
         built(&runtime);
         let number = RUNTIMES.fetch_add(1, Ordering::Relaxed) + 1;
         CURRENT.store(Some(Arc::clone(&runtime)));
+        runtime.memory.show();
         GENERATION.store(number << 16 | u64::from(epoch), Ordering::Release);
         LIFE.references.store(CHANGING | 1, Ordering::Release);
         started(&runtime);

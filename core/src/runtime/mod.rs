@@ -32,6 +32,7 @@ use crate::signal::hardware::Hardware;
 use hansa_plugin_api as api;
 use hansa_plugin_api::sync::Mutex;
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
 /// A driver that the runtime owns, open.
@@ -259,9 +260,10 @@ impl Runtime {
         self.hardware.stop();
         self.code.clear();
         self.end_virtual_memory();
+        self.give_back_spares();
         for allocation in self.memory.drain() {
             if allocation.kind.is_allocated() {
-                let (base, bytes) = (allocation.base, allocation.requested);
+                let (base, bytes) = (allocation.base, allocation.requested.load(Ordering::Relaxed));
                 log::line(
                     Topic::Memory,
                     format_args!("memory: {base:#x} of {bytes} bytes was never freed"),

@@ -2,6 +2,8 @@
 
 use super::{agents_of, agents_or_all, Group};
 use crate::error::{Error, Result};
+use crate::handle::{self, Kind};
+use crate::memory::index::{self, Facts};
 use crate::memory::FreeCallback;
 use crate::memory::Reach;
 use crate::runtime::Runtime;
@@ -15,6 +17,23 @@ const RESERVED: u32 = 5;
 
 pub(super) fn pool(runtime: &Runtime, handle: u64) -> Result<usize> {
     runtime.region_index(handle).map_err(|_| Error::InvalidMemoryPool)
+}
+
+/// What a program is told of memory.
+#[inline]
+fn told(facts: &Facts, epoch: u16, agents: api::RVec<u64>) -> api::PointerInfo {
+    api::PointerInfo {
+        kind: facts.kind.into(),
+        global_flags: facts.global_flags,
+        agent_base: facts.base,
+        host_base: facts.host_base,
+        bytes: facts.bytes,
+        user_data: facts.user_data,
+        owner: handle::of_index(Kind::Agent, epoch, facts.owner as usize),
+        alloc_flags: facts.flags,
+        registered: facts.registered,
+        agents,
+    }
 }
 
 impl api::MemoryServices for Memory {
@@ -152,7 +171,12 @@ impl api::MemoryServices for Memory {
     }
 
     fn pointer_info(&self, address: u64, with_agents: bool) -> api::Result<api::PointerInfo> {
-        // Asked for every copy of a program: the runtime is not held longer than the answer takes.
+        // Asked for every copy of a program.
+        if !with_agents {
+            if let Some((generation, facts)) = index::known(address) {
+                return Ok(told(&facts, generation.epoch(), api::RVec::new()));
+            }
+        }
         let runtime = crate::runtime::current()?;
         let Some(facts) = runtime.memory.facts(address) else {
             let reserved = |(base, bytes)| api::PointerInfo {
@@ -172,19 +196,7 @@ impl api::MemoryServices for Memory {
                 .flat_map(|allocation| runtime.who_sees(allocation));
             agents.extend(seen_by.map(|agent| runtime.agent_handle(agent)));
         }
-        let region = &runtime.regions[facts.region as usize];
-        Ok(api::PointerInfo {
-            kind: facts.kind.into(),
-            global_flags: region.flags.bits(),
-            agent_base: facts.base,
-            host_base: facts.host_base,
-            bytes: facts.bytes,
-            user_data: facts.user_data,
-            owner: runtime.agent_handle(region.agent),
-            alloc_flags: (facts.flags >> 2) & 1 | (facts.flags & 2),
-            registered: facts.registered,
-            agents,
-        })
+        Ok(told(&facts, runtime.epoch, agents))
     }
 
     fn set_user_data(&self, address: u64, data: u64) -> api::Result<()> {

@@ -303,6 +303,9 @@ flag_word! {
         const KERNARG = 1 << 2;
         /// Can hold code.
         const EXECUTABLE = 1 << 3;
+        /// Allocations are not cleared: they may hold what this process left there. The runtime may keep one that a program
+        /// frees for the program's next.
+        const UNCLEARED = 1 << 4;
     }
 }
 

@@ -37,7 +37,8 @@ interface! {
         /// drops what it has and answers [`ErrorCode::DEVICE_LOST`](crate::ErrorCode::DEVICE_LOST) from then on.
         fn after_fork() -> ();
 
-        /// Memory: allocates from a bank of a node, zero filled, visible to that node.
+        /// Memory: allocates from a bank of a node, visible to that node; zero filled, unless the bank says that its
+        /// allocations are not ([`BankFlags::UNCLEARED`](crate::BankFlags::UNCLEARED)).
         fn allocate(request: &AllocRequest) -> Allocation;
         /// Memory: frees an allocation; maps of it are undone.
         fn free(handle: MemoryHandle) -> ();

@@ -1,7 +1,8 @@
 //! The services that the functions of this extension are made with.
 
 pub(crate) use hansa_extension_lib::outcome::{argument, ensure, Failure, Outcome};
-use hansa_extension_lib::serving::{Serves, Serving};
+use hansa_extension_lib::quick::QuickServing;
+use hansa_extension_lib::serving::Serves;
 use hansa_plugin_api::{
     CopyServicesRef, Error, HostRef, LoaderServicesRef, MemoryServicesRef, QueueServicesRef,
     RuntimeServicesRef, SharingServicesRef, SignalServicesRef,
@@ -68,7 +69,7 @@ impl Serves for Services {
 }
 
 /// The services of the extensions that live.
-pub(crate) static SERVING: Serving<Services> = Serving::new();
+pub(crate) static SERVING: QuickServing<Services> = QuickServing::new();
 
 /// Declares the functions of this extension.
 macro_rules! entries {

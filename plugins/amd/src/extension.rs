@@ -11,7 +11,7 @@ use crate::{
     pointers::*, pools::*, profiling::*, queue_create::*, queues::*, semaphores::*, signals::*, svm::*,
     tools::*, vmem::*,
 };
-use hansa_extension_lib::serving::Installed;
+use hansa_extension_lib::quick::QuickInstalled;
 use hansa_extension_lib::table::{bytes, describe, NO_ID};
 use hansa_plugin_api::hsa::{
     hsa_ven_amd_loader_1_00_pfn_t, hsa_ven_amd_loader_1_01_pfn_t, hsa_ven_amd_loader_1_02_pfn_t,
@@ -61,7 +61,7 @@ impl Plugin for AmdPlugin {
 /// The extension. While it lives its services are those of the functions.
 #[derive(Debug)]
 struct AmdExtension {
-    _serving: Installed<Services>,
+    _serving: QuickInstalled<Services>,
 }
 
 impl Extension for AmdExtension {

@@ -2,30 +2,28 @@
 
 use crate::call::{Call, Promise};
 use crate::outcome::{Failure, Outcome};
-use crate::serving::{Serves, Serving};
+use crate::serving::{Serves, Source};
 use hansa_plugin_api::hsa::hsa_status_t;
 use hansa_plugin_api::LogLevel;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-fn current<S: Serves + Clone>(serving: &Serving<S>) -> Outcome<S> {
-    match serving.last() {
-        Some(served) if served.runtime().is_running()? => Ok(served),
-        _ => Err(hsa_status_t::ERROR_NOT_INITIALIZED.into()),
-    }
-}
-
 /// Runs the body of a function. A panic is an error with a line in the log.
-pub fn evaluate<S: Serves + Clone, T>(
-    serving: &Serving<S>,
+pub fn evaluate<S: Source, T>(
+    serving: &S,
     name: &str,
     promise: Promise,
-    body: impl FnOnce(&Call<S>) -> Outcome<T>,
+    body: impl FnOnce(&Call<S::Served>) -> Outcome<T>,
 ) -> Result<T, hsa_status_t> {
-    let call = match catch_unwind(AssertUnwindSafe(|| current(serving))) {
-        Ok(Ok(served)) => Call::new(served, promise),
-        Ok(Err(failure)) => return Err(failure.status()),
-        Err(_) => return Err(hsa_status_t::ERROR),
+    let Some(served) = serving.served() else {
+        return Err(hsa_status_t::ERROR_NOT_INITIALIZED);
     };
+    let call = Call::new(served, promise);
+    match catch_unwind(AssertUnwindSafe(|| call.runtime().is_running())) {
+        Ok(Ok(true)) => {}
+        Ok(Ok(false)) => return Err(hsa_status_t::ERROR_NOT_INITIALIZED),
+        Ok(Err(error)) => return Err(Failure::Service(error).status()),
+        Err(_) => return Err(hsa_status_t::ERROR),
+    }
     match catch_unwind(AssertUnwindSafe(|| body(&call))) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(failure)) => {
@@ -43,11 +41,11 @@ pub fn evaluate<S: Serves + Clone, T>(
 }
 
 /// Runs the body of a function that answers a status.
-pub fn run<S: Serves + Clone>(
-    serving: &Serving<S>,
+pub fn run<S: Source>(
+    serving: &S,
     name: &str,
     promise: Promise,
-    body: impl FnOnce(&Call<S>) -> Outcome,
+    body: impl FnOnce(&Call<S::Served>) -> Outcome,
 ) -> hsa_status_t {
     match evaluate(serving, name, promise, body) {
         Ok(()) => hsa_status_t::SUCCESS,
@@ -55,7 +53,7 @@ pub fn run<S: Serves + Clone>(
     }
 }
 
-/// Declares C functions that answer a status, served by the [`Serving`] in brackets. The name before the semicolon is
+/// Declares C functions that answer a status, served by the [`Source`] in brackets. The name before the semicolon is
 /// the [`Call`] in the body.
 #[macro_export]
 macro_rules! entries {

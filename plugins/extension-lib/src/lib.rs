@@ -1,7 +1,8 @@
 //! What plugins share whose C functions programs call: an extension is made of tables of such functions.
 //!
 //! - [`outcome`]: why a function does not succeed, and the status that the program gets;
-//! - [`serving`]: which extension a function belongs to, since C functions have no object;
+//! - [`serving`]: which extension a function belongs to, since C functions have no object, and [`quick`], the same for
+//!   functions that are called all the time;
 //! - [`call`]: the arguments, which are the only pointers of the program that are read and written;
 //! - [`entry`]: the way into a function, [`entries!`] and [`evaluate`](entry::evaluate);
 //! - [`table`]: the description of a table for the runtime.
@@ -14,6 +15,7 @@ use hansa_plugin_api::INTERFACE;
 pub mod call;
 pub mod entry;
 pub mod outcome;
+pub mod quick;
 pub mod serving;
 pub mod table;
 

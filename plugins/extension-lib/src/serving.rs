@@ -20,6 +20,15 @@ pub trait Serves {
     }
 }
 
+/// Where the functions of an extension find who serves them.
+pub trait Source {
+    /// What serves.
+    type Served: Serves;
+
+    /// The one that serves.
+    fn served(&self) -> Option<Self::Served>;
+}
+
 impl<S: Serves> Serves for Arc<S> {
     fn host(&self) -> HostRef<'static> {
         (**self).host()
@@ -73,6 +82,14 @@ impl<S: Clone> Serving<S> {
             with(&mut extensions);
             Some(Arc::new(extensions))
         });
+    }
+}
+
+impl<S: Serves + Clone> Source for Serving<S> {
+    type Served = S;
+
+    fn served(&self) -> Option<S> {
+        self.last()
     }
 }
 

@@ -12,7 +12,6 @@ use crate::machine::Machine;
 use crate::memory::{drop_at_last, Block, BlockRequest};
 use hansa_plugin_api::sync::Mutex;
 use hansa_plugin_api::MemoryHandle;
-use std::collections::BTreeMap;
 
 /// Bytes of a shared buffer: a large page.
 const SLAB_BYTES: u64 = 2 << 20;
@@ -37,67 +36,124 @@ pub(crate) struct Kind {
     pub(crate) host: bool,
 }
 
+/// Units of a buffer.
+const UNITS: usize = 1 << BITS.0;
+
+/// Which units of a buffer are taken, a bit each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Units {
+    taken: [u64; UNITS / 64],
+    free: usize,
+}
+
+/// The bits of a word that are in a range of all bits.
+const fn bits_in(word: usize, start: usize, end: usize) -> u64 {
+    let first = word * 64;
+    let from = start.saturating_sub(first);
+    let to = end.saturating_sub(first);
+    if from >= 64 || to <= from {
+        return 0;
+    }
+    let below = u64::MAX << from;
+    if to >= 64 {
+        below
+    } else {
+        below & ((1 << to) - 1)
+    }
+}
+
+impl Units {
+    const FREE: Self = Self {
+        taken: [0; UNITS / 64],
+        free: UNITS,
+    };
+
+    /// The first free unit from one on.
+    fn first_free(&self, from: usize) -> Option<usize> {
+        let mut hidden = bits_in(from / 64, from / 64 * 64, from);
+        for word in from / 64..UNITS / 64 {
+            let free = !(self.taken[word] | hidden);
+            if free != 0 {
+                return Some(word * 64 + free.trailing_zeros() as usize);
+            }
+            hidden = 0;
+        }
+        None
+    }
+
+    /// The last taken unit of a range.
+    fn last_taken(&self, start: usize, end: usize) -> Option<usize> {
+        (start / 64..end.div_ceil(64)).rev().find_map(|word| {
+            let taken = self.taken[word] & bits_in(word, start, end);
+            (taken != 0).then(|| word * 64 + 63 - taken.leading_zeros() as usize)
+        })
+    }
+
+    /// Takes the first run of so many units that begins at a multiple of `alignment`, a power of two.
+    fn take(&mut self, count: usize, alignment: usize) -> Option<usize> {
+        if self.free < count {
+            return None;
+        }
+        let mut from = 0;
+        loop {
+            let start = self.first_free(from)?.next_multiple_of(alignment);
+            let end = start + count;
+            if end > UNITS {
+                return None;
+            }
+            let Some(last) = self.last_taken(start, end) else {
+                for word in start / 64..end.div_ceil(64) {
+                    self.taken[word] |= bits_in(word, start, end);
+                }
+                self.free -= count;
+                return Some(start);
+            };
+            from = last + 1;
+        }
+    }
+
+    /// Gives a run back that was taken.
+    fn give(&mut self, start: usize, count: usize) {
+        for word in start / 64..(start + count).div_ceil(64) {
+            self.taken[word] &= !bits_in(word, start, start + count);
+        }
+        self.free += count;
+    }
+}
+
 /// A shared buffer.
 #[derive(Debug)]
 struct Slab {
     block: Block,
-    /// Holes, by offset: bytes.
-    holes: BTreeMap<u64, u64>,
-    /// Bytes of all holes.
-    free: u64,
+    /// Index of its kind.
+    kind: usize,
+    units: Units,
     /// The allocation that begins at each unit: its number and its bytes, or zeros.
     begins: Vec<(u32, u64)>,
 }
 
+/// Units of so many bytes, which are not more than a buffer has.
+const fn units(bytes: u64) -> usize {
+    bytes.div_ceil(UNIT) as usize
+}
+
 impl Slab {
-    fn new(block: Block) -> Self {
+    fn new(block: Block, kind: usize) -> Self {
         Self {
             block,
-            holes: BTreeMap::from([(0, SLAB_BYTES)]),
-            free: SLAB_BYTES,
-            begins: vec![(0, 0); 1 << BITS.0],
+            kind,
+            units: Units::FREE,
+            begins: vec![(0, 0); UNITS],
         }
     }
 
-    /// Takes a part; answers its offset.
-    fn take(&mut self, bytes: u64, alignment: u64) -> Option<u64> {
-        if self.free < bytes {
-            return None;
-        }
-        let (hole, room, at) = self.holes.iter().find_map(|(&hole, &room)| {
-            let at = hole.next_multiple_of(alignment);
-            (at + bytes <= hole + room).then_some((hole, room, at))
-        })?;
-        self.holes.remove(&hole);
-        if at > hole {
-            self.holes.insert(hole, at - hole);
-        }
-        let (end, hole_end) = (at + bytes, hole + room);
-        if end < hole_end {
-            self.holes.insert(end, hole_end - end);
-        }
-        self.free -= bytes;
-        Some(at)
-    }
-
-    /// Gives a part back.
-    fn give(&mut self, offset: u64, bytes: u64) {
-        self.free += bytes;
-        let (mut start, mut end) = (offset, offset + bytes);
-        if let Some((&before, &room)) = self.holes.range(..start).next_back() {
-            if before + room == start {
-                self.holes.remove(&before);
-                start = before;
-            }
-        }
-        if let Some(room) = self.holes.remove(&end) {
-            end += room;
-        }
-        self.holes.insert(start, end - start);
+    /// Takes a part; answers the unit that it begins at.
+    fn take(&mut self, bytes: u64, alignment: u64) -> Option<usize> {
+        self.units.take(units(bytes), units(alignment))
     }
 
     const fn is_empty(&self) -> bool {
-        self.free == SLAB_BYTES
+        self.units.free == UNITS
     }
 }
 
@@ -143,13 +199,12 @@ struct Table {
 }
 
 impl Table {
-    fn of_kind(&mut self, kind: Kind) -> &mut Vec<usize> {
+    fn index_of(&mut self, kind: Kind) -> usize {
         let index = self.kinds.iter().position(|(of, _)| *of == kind);
-        let index = index.unwrap_or_else(|| {
+        index.unwrap_or_else(|| {
             self.kinds.push((kind, Vec::new()));
             self.kinds.len() - 1
-        });
-        &mut self.kinds[index].1
+        })
     }
 
     /// The buffer that an allocation is in, with the allocation's bytes.
@@ -193,15 +248,13 @@ impl Chunks {
         let (bytes, alignment) = (bytes.next_multiple_of(page), alignment.max(page));
         let mut table = self.table.lock();
         let table = &mut *table;
+        let kind = table.index_of(kind);
         let slabs = &mut table.slabs;
-        let numbers = table.kinds.iter().find(|(of, _)| *of == kind);
-        let found = numbers.and_then(|(_, numbers)| {
-            numbers.iter().rev().find_map(|&number| {
-                let offset = slabs[number].as_mut()?.take(bytes, alignment)?;
-                Some((number, offset))
-            })
+        let found = table.kinds[kind].1.iter().rev().find_map(|&number| {
+            let unit = slabs[number].as_mut()?.take(bytes, alignment)?;
+            Some((number, unit))
         });
-        let (slab, offset) = match found {
+        let (slab, unit) = match found {
             Some(found) => found,
             None => (new_slab(machine, table, kind)?, 0),
         };
@@ -213,7 +266,6 @@ impl Chunks {
             let _ = chosen.take(bytes, alignment);
         }
         table.last = table.last.wrapping_add(1);
-        let unit = usize::try_from(offset / UNIT).unwrap_or(0);
         chosen.begins[unit] = (table.last, bytes);
         let place = Place {
             slab,
@@ -222,7 +274,7 @@ impl Chunks {
         };
         Ok(Chunk {
             handle: place.handle(),
-            address: chosen.block.range.address() + offset,
+            address: chosen.block.range.address() + unit as u64 * UNIT,
             bytes,
         })
     }
@@ -238,7 +290,7 @@ impl Chunks {
         let place = Place::of(handle);
         let (slab, bytes) = table.find(place).ok_or(Error::Handle("an allocation"))?;
         slab.begins[place.unit] = (0, 0);
-        slab.give(place.unit as u64 * UNIT, bytes);
+        slab.units.give(place.unit, units(bytes));
         if slab.is_empty() {
             drop_second(machine, table, place.slab);
         }
@@ -270,13 +322,14 @@ impl Chunks {
     }
 }
 
-/// Makes a buffer; answers its number.
-fn new_slab(machine: &Machine, table: &mut Table, kind: Kind) -> Result<usize> {
+/// Makes a buffer of the kind with an index; answers its number.
+fn new_slab(machine: &Machine, table: &mut Table, index: usize) -> Result<usize> {
     let vacant = table.slabs.iter().position(Option::is_none);
     let number = vacant.unwrap_or(table.slabs.len());
     if number >= 1 << BITS.1 {
         return Err(Error::Argument(format!("{number} shared buffers are too many")));
     }
+    let (kind, numbers) = &mut table.kinds[index];
     let gpu = machine.gpu(kind.node)?;
     let request = BlockRequest {
         bytes: SLAB_BYTES,
@@ -288,21 +341,18 @@ fn new_slab(machine: &Machine, table: &mut Table, kind: Kind) -> Result<usize> {
     if number == table.slabs.len() {
         table.slabs.push(None);
     }
-    table.slabs[number] = Some(Slab::new(block));
-    table.of_kind(kind).push(number);
+    table.slabs[number] = Some(Slab::new(block, index));
+    numbers.push(number);
     Ok(number)
 }
 
 /// Frees a buffer that has become empty if another one of its kind is.
 fn drop_second(machine: &Machine, table: &mut Table, number: usize) {
     let slabs = &mut table.slabs;
-    let Some((_, numbers)) = table
-        .kinds
-        .iter_mut()
-        .find(|(_, numbers)| numbers.contains(&number))
-    else {
+    let Some(kind) = slabs[number].as_ref().map(|slab| slab.kind) else {
         return;
     };
+    let numbers = &mut table.kinds[kind].1;
     let is_empty = |slab: &Option<Slab>| slab.as_ref().is_some_and(Slab::is_empty);
     let another = numbers
         .iter()
@@ -314,7 +364,64 @@ fn drop_second(machine: &Machine, table: &mut Table, number: usize) {
         match machine.drop_block(slab.block) {
             Ok(()) => numbers.retain(|&other| other != number),
             // One that the kernel keeps serves further allocations.
-            Err(kept) => slabs[number] = Some(Slab::new(kept.block)),
+            Err(kept) => slabs[number] = Some(Slab::new(kept.block, kind)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Random runs come and go; every one is where a list of all units says that the first fitting run is.
+    #[test]
+    fn the_first_run_that_fits_is_taken() {
+        let mut units = Units::FREE;
+        let mut list = [false; UNITS];
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        let mut random = 0x9e37_79b9_u64;
+        let mut next = |below: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) as usize % below
+        };
+        let (mut taken, mut refused) = (0, 0);
+        for turn in 0..20_000 {
+            if turn % 5 < 2 && !runs.is_empty() {
+                let (start, count) = runs.swap_remove(next(runs.len()));
+                units.give(start, count);
+                list[start..start + count].fill(false);
+                continue;
+            }
+            let (count, alignment) = (1 + next(64) % (1 + next(64)), 1 << next(7));
+            let fits = |start: &usize| {
+                *start + count <= UNITS && list[*start..*start + count].iter().all(|taken| !taken)
+            };
+            let expected = (0..UNITS).step_by(alignment).find(fits);
+            assert_eq!(units.take(count, alignment), expected, "{count} at {alignment}");
+            match expected {
+                Some(start) => {
+                    list[start..start + count].fill(true);
+                    runs.push((start, count));
+                    taken += 1;
+                }
+                None => refused += 1,
+            }
+            assert_eq!(units.free, list.iter().filter(|taken| !**taken).count());
+        }
+        assert!(taken > 1000 && refused > 100, "{taken} {refused}");
+        for (start, count) in runs {
+            units.give(start, count);
+        }
+        assert_eq!(units, Units::FREE);
+    }
+
+    #[test]
+    fn a_whole_buffer_is_one_run() {
+        let mut units = Units::FREE;
+        assert_eq!(units.take(UNITS + 1, 1), None);
+        assert_eq!(units.take(UNITS, 1), Some(0));
+        assert_eq!(units.take(1, 1), None);
+        units.give(0, UNITS);
+        assert_eq!(units, Units::FREE);
     }
 }

@@ -42,10 +42,14 @@ pub struct Told {
 }
 
 /// What files of the host tell.
-struct Host {
+struct Host<'a> {
+    system: &'a dyn System,
     products: Vec<u8>,
-    processors: Vec<u8>,
     page: u64,
+}
+
+fn text(system: &dyn System, path: &str) -> Vec<u8> {
+    system.read_file(Path::new(path)).unwrap_or_default()
 }
 
 /// What the description of a GPU is made of, beside its node.
@@ -72,10 +76,9 @@ pub fn system(
     told: Told,
 ) -> api::SystemDescription {
     let minor = told.minor;
-    let text = |path| system.read_file(Path::new(path)).unwrap_or_default();
     let host = Host {
-        products: text(PRODUCTS),
-        processors: text(PROCESSORS),
+        system,
+        products: text(system, PRODUCTS),
         page: system.page_size() as u64,
     };
     let mut groups = api::DriverGroups::MEMORY
@@ -117,7 +120,7 @@ pub fn system(
     description
 }
 
-fn gpu_node(index: u32, gpu: &Subject<'_>, node: &Node, host: &Host, told: Told) -> api::NodeDescription {
+fn gpu_node(index: u32, gpu: &Subject<'_>, node: &Node, host: &Host<'_>, told: Told) -> api::NodeDescription {
     let p = &node.properties;
     let candidate = gpu.candidate;
     let chip = candidate.own_target.chip();
@@ -132,7 +135,7 @@ fn gpu_node(index: u32, gpu: &Subject<'_>, node: &Node, host: &Host, told: Told)
         Some(info) => product_name(&host.products, info.device_id, info.pci_rev)
             .or_else(|| {
                 integrated
-                    .then(|| graphics_of_processor(&host.processors))
+                    .then(|| graphics_of_processor(&text(host.system, PROCESSORS)))
                     .flatten()
             })
             // What libdrm says of a device that its list does not have.
@@ -264,8 +267,9 @@ fn banks(node: &Node, page: u64, linked: bool) -> RVec<api::MemoryBank> {
     });
     for bank in node.banks.iter().chain(&unlisted) {
         let mut flags = match bank.heap {
-            Heap::Public => BankFlags::HOST_VISIBLE | BankFlags::EXECUTABLE,
-            Heap::Private => BankFlags::EXECUTABLE,
+            // Small allocations get parts of buffers that were used before.
+            Heap::Public => BankFlags::HOST_VISIBLE | BankFlags::EXECUTABLE | BankFlags::UNCLEARED,
+            Heap::Private => BankFlags::EXECUTABLE | BankFlags::UNCLEARED,
             Heap::System | Heap::Other(_) => continue,
         };
         if bank.bytes < page {

@@ -10,7 +10,7 @@ use crate::memory::{Allocation, AllocationKind};
 use crate::runtime::Runtime;
 use rustix::mm::ProtFlags;
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 const NOTHING_MAPPED: Error = Error::InvalidAllocation("nothing is mapped at the address");
@@ -129,7 +129,7 @@ impl Runtime {
             kind: AllocationKind::Virtual,
             base: address,
             host_base: if on_host { address } else { 0 },
-            requested: mapping.bytes,
+            requested: AtomicU64::new(mapping.bytes),
             bytes: mapping.bytes,
             ..empty(memory.region, memory.flags)
         };
@@ -139,7 +139,9 @@ impl Runtime {
         if let Some(old) = self.memory.find(address).filter(is_old) {
             let user_data = old.user_data.load(Ordering::Relaxed);
             fresh.user_data.store(user_data, Ordering::Relaxed);
-            std::mem::swap(&mut *fresh.callbacks.lock(), &mut *old.callbacks.lock());
+            for callback in old.callbacks.take() {
+                fresh.callbacks.push(callback);
+            }
         }
         self.memory.insert(Arc::new(fresh));
     }

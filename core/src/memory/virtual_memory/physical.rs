@@ -138,6 +138,7 @@ impl Runtime {
                 node,
                 bank,
                 host_visible,
+                ..
             } if self.has_virtual_memory(driver) => {
                 let mut wanted = alloc_flags(from, flags) | api::AllocFlags::MEMORY_ONLY;
                 wanted.set(api::AllocFlags::HOST_ACCESS, host_visible);
