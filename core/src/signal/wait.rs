@@ -18,6 +18,9 @@ const SPIN: Duration = Duration::from_micros(40);
 const SPIN_FOR_HARDWARE: Duration = Duration::from_micros(200);
 /// How long a wait for hardware looks before it lets others have the processor between looks: whoever it waits for may need it.
 const ALONE: Duration = Duration::from_micros(20);
+/// After so many waits in a row that ended while others had the processor now and then, one keeps it and sleeps after that:
+/// schedulers leave two threads that take turns on one processor there, and put one that wakes where there is room.
+const MOST_TURNS: u32 = 16;
 /// How long one sleep lasts where the system has no `membarrier`, so that a lost wake-up ends.
 const UNSURE_SLEEP: Duration = Duration::from_millis(1);
 
@@ -267,6 +270,32 @@ impl Deadline {
     }
 }
 
+/// Waits for hardware in a row that ended while others had the processor now and then.
+struct Turns(AtomicU32);
+
+static TURNS: Turns = Turns(AtomicU32::new(0));
+
+impl Turns {
+    /// Whether the next wait lets others have the processor.
+    fn are_fine(&self) -> bool {
+        let few = self.0.load(Ordering::Relaxed) < MOST_TURNS;
+        if !few {
+            self.0.store(0, Ordering::Relaxed);
+        }
+        few
+    }
+
+    /// Notes how a wait ended.
+    fn note(&self, with_turns: bool) {
+        let turns = self.0.load(Ordering::Relaxed);
+        if with_turns {
+            self.0.store(turns + 1, Ordering::Relaxed);
+        } else if turns != 0 {
+            self.0.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Looks at `done` for a short while. Answers whether it became true.
 fn spin(deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
     for _ in 0..64 {
@@ -279,9 +308,14 @@ fn spin(deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
     let most = if served { SPIN_FOR_HARDWARE } else { SPIN };
     let start = Instant::now();
     let (until, shared_from) = (start + most, start + ALONE);
+    let takes_turns = served && TURNS.are_fine();
+    let mut took_turns = false;
     loop {
         for _ in 0..32 {
             if done() {
+                if served {
+                    TURNS.note(took_turns);
+                }
                 return true;
             }
             std::hint::spin_loop();
@@ -290,7 +324,8 @@ fn spin(deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
         if now >= until || deadline.0.is_some_and(|at| now >= at) {
             return done();
         }
-        if served && now >= shared_from {
+        if takes_turns && now >= shared_from {
+            took_turns = true;
             std::thread::yield_now();
         }
     }
@@ -403,4 +438,26 @@ pub fn wait_group(blocks: &[&Block], timeout: u64, mut done: impl FnMut() -> boo
         }
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_many_waits_that_take_turns_does_not() {
+        let turns = Turns(AtomicU32::new(0));
+        for _ in 0..3 {
+            for _ in 0..MOST_TURNS {
+                assert!(turns.are_fine());
+                turns.note(true);
+            }
+            assert!(!turns.are_fine());
+        }
+        for _ in 0..10 * MOST_TURNS {
+            assert!(turns.are_fine());
+            turns.note(true);
+            turns.note(false);
+        }
+    }
 }
