@@ -171,15 +171,17 @@ impl Driver for FakeDriver {
             node.max_queues = 16;
             node.min_queue_packets = 16;
             node.max_queue_packets = 1024;
-            node.banks.push(MemoryBank {
-                kind: BankKind::LOCAL,
-                flags: BankFlags::HOST_VISIBLE,
-                bytes: 1 << 30,
-                granule: 4096,
-                recommended_granule: 4096,
-                width_bits: 0,
-                max_clock_mhz: 0,
-            });
+            for flags in [BankFlags::empty(), BankFlags::UNCLEARED] {
+                node.banks.push(MemoryBank {
+                    kind: BankKind::LOCAL,
+                    flags: flags | BankFlags::HOST_VISIBLE,
+                    bytes: 1 << 30,
+                    granule: 4096,
+                    recommended_granule: 4096,
+                    width_bits: 0,
+                    max_clock_mhz: 0,
+                });
+            }
             node
         };
         Ok(SystemDescription {

@@ -1,10 +1,12 @@
 //! Memory of several processes, as files, and moved from and to files.
 
+use super::driver::ALLOCATIONS;
 use super::other::{numbers, words, Other, Parent};
 use super::rig::{bytes, is, rig, status, Rig};
 use hansa_plugin_api as api;
 use std::io::{Read, Seek, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
 
 const ASKED: u64 = 5000;
 const WHOLE: usize = 8192;
@@ -29,6 +31,54 @@ pub(crate) fn give_memory(rig: Rig, parent: &Parent) {
     bytes(address, WHOLE)[17] = 34;
     parent.tell(&numbers(rig.sharing.ipc_export(address, ASKED).unwrap().words));
     parent.hear();
+}
+
+/// Frees and allocates memory that nobody clears, and tells what the driver has and what programs see.
+pub(crate) fn use_again(rig: Rig, parent: &Parent) {
+    let memory = rig.memory;
+    let pools = memory.pools(rig.gpus[0]).unwrap();
+    let allocate = |bytes| memory.pool_allocate(pools[1], bytes, 0).unwrap();
+    let driver_has = || ALLOCATIONS.load(Ordering::Relaxed);
+    let before = driver_has();
+    let mut told = Vec::new();
+    let first = allocate(ASKED);
+    memory.set_user_data(first, 7).unwrap();
+    bytes(first, WHOLE)[0] = 11;
+    memory.free(first).unwrap();
+    let gone = memory.pointer_info(first, false).unwrap();
+    told.extend([driver_has() - before, u64::from(gone.kind)]);
+    let twice = status(memory.free(first));
+    let second = allocate(ASKED - 1);
+    let info = memory.pointer_info(second, false).unwrap();
+    told.extend([
+        u64::from(twice == is::INVALID_ALLOCATION),
+        u64::from(second == first),
+        u64::from(bytes(second, WHOLE)[0]),
+        info.user_data,
+        info.bytes,
+    ]);
+    // What another agent saw, and what is larger, goes back; so does what the other bank gave, which is cleared.
+    memory
+        .grant_access([rig.gpus[1]].as_slice().into(), second)
+        .unwrap();
+    memory.free(second).unwrap();
+    memory.free(allocate(1 << 20)).unwrap();
+    memory.free(rig.allocate(rig.gpus[0], ASKED)).unwrap();
+    told.push(driver_has() - before);
+    // Not more than some are kept.
+    let many: Vec<u64> = (0..100).map(|_| allocate(ASKED)).collect();
+    many.into_iter().for_each(|address| memory.free(address).unwrap());
+    told.push(driver_has() - before);
+    let told: Vec<i64> = told.into_iter().map(|number: u64| number as i64).collect();
+    parent.tell(&told);
+    parent.hear();
+}
+
+#[test]
+fn small_memory_that_nobody_clears_is_used_again() {
+    let mut other = Other::start("use again");
+    assert_eq!(other.hear(), [1, 0, 1, 1, 11, 0, WHOLE as i64, 0, 16]);
+    other.tell(&[]);
 }
 
 #[test]

@@ -113,6 +113,7 @@ const ROLES: &[(&str, Role)] = &[
     ("sleep on a signal", super::signals::sleep_on_a_signal),
     ("attach memory", super::memory::attach_memory),
     ("give memory", super::memory::give_memory),
+    ("use again", super::memory::use_again),
     ("take a descriptor", super::virtual_memory::take_a_descriptor),
     ("be plain", super::virtual_memory::be_plain),
 ];
