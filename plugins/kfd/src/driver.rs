@@ -14,7 +14,6 @@ use hansa_plugin_api::{
     ExportKind, HostMemoryRequest, HostRef, ImportRequest, LogLevel, MapRequest, MemoryHandle, QueueInfo,
     QueueRequest, QueueUpdate, RSlice, RStr, ScratchRequest, SharedHandle, SystemDescription,
 };
-use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -32,10 +31,6 @@ pub struct KfdDriver {
     host: HostRef<'static>,
     config: Config,
     state: RwLock<State>,
-    /// The machine while it is open, for calls that come all the time; it lives as long as this.
-    open: AtomicPtr<Machine>,
-    /// Machines that were closed. Somebody may still have one from `open`.
-    closed: Mutex<Vec<Arc<Machine>>>,
     watch: Mutex<Option<Arc<Watch>>>,
 }
 
@@ -57,8 +52,6 @@ impl KfdDriver {
             host,
             config,
             state: RwLock::new(State::Closed),
-            open: AtomicPtr::new(std::ptr::null_mut()),
-            closed: Mutex::new(Vec::new()),
             watch: Mutex::new(None),
         }
     }
@@ -68,15 +61,6 @@ impl KfdDriver {
             State::Open(machine) => Ok(Arc::clone(machine)),
             State::Closed => Err(Error::NotOpen),
             State::Forked => Err(Error::Forked),
-        }
-    }
-
-    /// As [`Self::machine`], without a count.
-    fn with<T>(&self, act: impl FnOnce(&Machine) -> Result<T>) -> Result<T> {
-        // SAFETY: null or a machine that `state` or `closed` keeps as long as this lives, and this is borrowed.
-        match unsafe { self.open.load(Ordering::Acquire).as_ref() } {
-            Some(machine) => act(machine),
-            None => act(&*self.machine()?),
         }
     }
 
@@ -100,8 +84,6 @@ impl Driver for KfdDriver {
                 None
             }
         };
-        self.open
-            .store(Arc::as_ptr(&machine).cast_mut(), Ordering::Release);
         *state = State::Open(machine);
         Ok(())
     }
@@ -116,16 +98,13 @@ impl Driver for KfdDriver {
             if let Some(watch) = self.watch.lock().take() {
                 watch.stop();
             }
-            self.open.store(std::ptr::null_mut(), Ordering::Release);
             machine.close();
-            self.closed.lock().push(Arc::clone(machine));
             *state = State::Closed;
         }
         Ok(())
     }
 
     fn after_fork(&self) -> api::Result<()> {
-        self.open.store(std::ptr::null_mut(), Ordering::Release);
         // The parent's threads are not here, and one of them may hold the lock; then nothing can be let go.
         if let Some(mut state) = self.state.try_write() {
             if let State::Open(machine) = std::mem::replace(&mut *state, State::Forked) {
@@ -142,18 +121,18 @@ impl Driver for KfdDriver {
     }
 
     fn allocate(&self, request: &AllocRequest) -> api::Result<Allocation> {
-        Ok(self.with(|machine| {
-            if request.flags.contains(AllocFlags::SCRATCH) {
-                return machine
-                    .memory
-                    .allocate_scratch(machine, request.node, request.bytes);
-            }
-            machine.memory.allocate(machine, request)
-        })?)
+        let machine = self.machine()?;
+        if request.flags.contains(AllocFlags::SCRATCH) {
+            return Ok(machine
+                .memory
+                .allocate_scratch(&machine, request.node, request.bytes)?);
+        }
+        Ok(machine.memory.allocate(&machine, request)?)
     }
 
     fn free(&self, handle: MemoryHandle) -> api::Result<()> {
-        Ok(self.with(|machine| machine.memory.free(machine, handle))?)
+        let machine = self.machine()?;
+        Ok(machine.memory.free(&machine, handle)?)
     }
 
     fn map(&self, request: &MapRequest<'_>) -> api::Result<()> {
