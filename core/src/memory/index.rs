@@ -11,7 +11,7 @@
 //! is of the type it expects.
 //!
 //! Indexes are never freed either, but used again by later runtimes, and an entry has all that programs ask for. So who
-//! asks what lies at an address needs no hold on the runtime ([`known`]): if it is the same one before and after
+//! asks what lies at an address needs no hold on the runtime (`known`): if it is the same one before and after
 //! ([`generation`]), the answer is that one's.
 
 use crate::runtime::{generation, Generation};

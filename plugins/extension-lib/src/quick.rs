@@ -85,9 +85,9 @@ impl<S: Copy> QuickServing<S> {
         let to = copy.as_mut_ptr().cast::<MaybeUninit<usize>>();
         for word in 0..size_of::<Option<S>>() / size_of::<usize>() {
             // SAFETY: a word of this static; volatile, so that it is read here and once.
-            let value = unsafe { from.add(word).read_volatile() };
+            let value = unsafe { from.wrapping_add(word).read_volatile() };
             // SAFETY: the same word of the copy.
-            unsafe { to.add(word).write(value) };
+            unsafe { to.wrapping_add(word).write(value) };
         }
         copy
     }

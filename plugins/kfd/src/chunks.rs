@@ -133,8 +133,8 @@ struct Slab {
 }
 
 /// Units of so many bytes, which are not more than a buffer has.
-const fn units(bytes: u64) -> usize {
-    bytes.div_ceil(UNIT) as usize
+fn units(bytes: u64) -> usize {
+    usize::try_from(bytes.div_ceil(UNIT)).unwrap_or(usize::MAX)
 }
 
 impl Slab {
@@ -382,7 +382,7 @@ mod tests {
         let mut random = 0x9e37_79b9_u64;
         let mut next = |below: usize| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (random >> 33) as usize % below
+            usize::try_from(random >> 33).unwrap_or(0) % below
         };
         let (mut taken, mut refused) = (0, 0);
         for turn in 0..20_000 {
