@@ -38,9 +38,11 @@ impl<S: Copy> QuickServing<S> {
             assert!(
                 size_of::<Option<S>>().is_multiple_of(size_of::<usize>()),
                 "whole words"
-            )
+            );
         };
-        const { assert!(align_of::<Option<S>>() >= align_of::<usize>(), "words") };
+        const {
+            assert!(align_of::<Option<S>>() >= align_of::<usize>(), "words");
+        };
         Self {
             list: Serving::new(),
             changes: AtomicUsize::new(0),
