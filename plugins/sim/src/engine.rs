@@ -96,7 +96,7 @@ pub(crate) enum Outcome {
 /// A work-group that gave its thread back.
 #[derive(Debug)]
 pub(crate) struct Rest {
-    group: SuspendedGroup,
+    group: Box<SuspendedGroup>,
     /// Its private memory.
     slot: u32,
 }
