@@ -147,10 +147,13 @@ impl Start {
             }
         }
         let packed = dispatch.code.target() == Target::Gfx90a;
-        let same = before
-            .take()
-            .filter(|ids| ids.size == shape.size && ids.packed == packed);
-        let ids = before.insert(same.unwrap_or_else(|| Ids::new(&shape, packed)));
+        if !before
+            .as_ref()
+            .is_some_and(|ids| ids.size == shape.size && ids.packed == packed)
+        {
+            *before = None;
+        }
+        let ids = before.get_or_insert_with(|| Ids::new(&shape, packed));
         // Each wave has its own number or its own place in scratch memory.
         let apart = kernel.rsrc2 & (1 | 1 << 10) != 0;
         let granule = if packed { 8 } else { 4 };
