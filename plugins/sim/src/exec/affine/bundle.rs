@@ -133,7 +133,7 @@ mod tests {
                 } else {
                     assert_eq!(range, None, "{waves} {stride}");
                 }
-                assert_eq!(all.has_own_bits(), false);
+                assert_eq!(all.has_own_bits(), stride == 0);
                 assert_eq!(Plain::load(&all).value(), (stride == 0).then_some(1000));
             }
         }
