@@ -170,7 +170,9 @@ impl Program {
             if let Ok(preload) = &preload {
                 theirs.push(once(&|command| {
                     rivals::on_virtual_device(command, preload);
-                    let place = Path::new(rivals::THEIRS).parent().unwrap_or(Path::new("/"));
+                    let place = Path::new(rivals::THEIRS)
+                        .parent()
+                        .unwrap_or_else(|| Path::new("/"));
                     command.env("LD_LIBRARY_PATH", place);
                 })?);
             }

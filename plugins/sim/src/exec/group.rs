@@ -176,6 +176,7 @@ pub fn run_group(
 /// # Errors
 ///
 /// The fault that ended the group; its other waves are gone as well.
+#[expect(clippy::boxed_local, reason = "that is how the group was handed out")]
 pub fn resume_group(
     dispatch: &Dispatch<'_>,
     group: Box<SuspendedGroup>,

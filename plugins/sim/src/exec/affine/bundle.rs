@@ -114,9 +114,8 @@ mod tests {
             for stride in [0, 4, 12, 1 << 20, 1u32.wrapping_neg()] {
                 let all = Affine::new(1000, std::array::from_fn(|bit| stride << bit)).for_all(waves);
                 let sum = Plain::load(&all).plus(Plain::load(&all)).left(1).to_affine();
-                let value = |formula: &Affine, lane: u32| {
-                    formula.0[0].wrapping_add(formula.0[2].wrapping_mul(lane))
-                };
+                let value =
+                    |formula: &Affine, lane: u32| formula.0[0].wrapping_add(formula.0[2].wrapping_mul(lane));
                 for wave in 0..waves {
                     let mut row = Row::ZERO;
                     sum.of_one(wave).expand(&mut row);

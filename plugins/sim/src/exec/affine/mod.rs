@@ -67,7 +67,9 @@ impl Affine {
     /// The sum of the addends that are there.
     #[inline(always)]
     fn sum_of_addends(&self) -> u32 {
-        self.0[2..].iter().fold(0, |sum, addend| sum.wrapping_add(*addend))
+        self.0[2..]
+            .iter()
+            .fold(0, |sum, addend| sum.wrapping_add(*addend))
     }
 
     /// How much more a lane of the next wave of a bundle has: its number goes on where this wave's ends.
