@@ -397,6 +397,26 @@ static void wrong_mappings(void)
 }
 
 /* What a device has is spent by memory without an address as by any other, and given back. */
+/* HIP 6 keeps handles in one map with addresses, each as long as its memory, and ends the process where two meet. */
+static void handles_are_as_far_apart_as_memory_is_long(void)
+{
+    enum { HANDLES = 6 };
+    const size_t sizes[HANDLES] = { BYTES, 16 << 20, BYTES, 4 << 20, 4 << 20, BYTES };
+    hsa_amd_vmem_alloc_handle_t handles[HANDLES];
+    for (int i = 0; i < HANDLES - 1; i++)
+        handles[i] = create(gpu->coarse, sizes[i]);
+    int descriptor = -1;
+    NEED_OK(hsa_amd_vmem_export_shareable_handle(&descriptor, handles[0], 0));
+    NEED_OK(hsa_amd_vmem_import_shareable_handle(descriptor, &handles[HANDLES - 1]));
+    close(descriptor);
+    for (int i = 0; i < HANDLES; i++)
+        for (int k = 0; k < HANDLES; k++)
+            CHECK(i == k || handles[k].handle - handles[i].handle >= sizes[i], "%#lx lies in the %zu bytes of %#lx",
+                  (unsigned long)handles[k].handle, sizes[i], (unsigned long)handles[i].handle);
+    for (int i = 0; i < HANDLES; i++)
+        CHECK_OK(hsa_amd_vmem_handle_release(handles[i]));
+}
+
 static void memory_adds_up(void)
 {
     uint64_t before = 0, meanwhile = 0, after = 0;
@@ -434,6 +454,7 @@ int main(int argc, char **argv)
         wrong_reservations();
         wrong_memory();
         wrong_mappings();
+        handles_are_as_far_apart_as_memory_is_long();
         memory_adds_up();
     }
     end();
