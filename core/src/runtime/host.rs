@@ -76,8 +76,8 @@ impl api::Host for PluginHost {
     fn event_raised(&self, event: u32) -> api::Result<()> {
         if hardware::is_shared(event) {
             hardware::wake();
-        } else if let Some(block) = pool::of_event(event) {
-            wait::changed(block);
+        } else {
+            pool::of_event(event).for_each(wait::changed);
         }
         Ok(())
     }
