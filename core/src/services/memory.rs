@@ -2,8 +2,9 @@
 
 use super::{agents_of, agents_or_all, Group};
 use crate::error::{Error, Result};
-use crate::memory::FreeCallback;
-use crate::memory::Reach;
+use crate::memory::index::Facts;
+use crate::memory::operations::flag;
+use crate::memory::{FreeCallback, Reach, Region};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
 
@@ -15,6 +16,21 @@ const RESERVED: u32 = 5;
 
 pub(super) fn pool(runtime: &Runtime, handle: u64) -> Result<usize> {
     runtime.region_index(handle).map_err(|_| Error::InvalidMemoryPool)
+}
+
+/// What an allocation was made with, as bits of `hsa_amd_pointer_info_alloc_flag_t`.
+fn made_with(facts: &Facts, region: &Region) -> u32 {
+    const EXECUTABLE: u32 = 1;
+    const CONTIGUOUS: u32 = 2;
+    const NONPAGED: u32 = 4;
+    const HOST_ACCESS: u32 = 16;
+    let bits = [
+        (EXECUTABLE, facts.flags & flag::EXECUTABLE != 0),
+        (CONTIGUOUS, facts.flags & flag::CONTIGUOUS != 0),
+        (NONPAGED, !region.is_host()),
+        (HOST_ACCESS, facts.host_base != 0),
+    ];
+    bits.iter().filter(|(_, is)| *is).map(|(bit, _)| bit).sum()
 }
 
 impl api::MemoryServices for Memory {
@@ -181,7 +197,7 @@ impl api::MemoryServices for Memory {
             bytes: facts.bytes,
             user_data: facts.user_data,
             owner: runtime.agent_handle(region.agent),
-            alloc_flags: (facts.flags >> 2) & 1 | (facts.flags & 2),
+            alloc_flags: made_with(&facts, region),
             registered: facts.registered,
             agents,
         })

@@ -93,6 +93,27 @@ static hsa_amd_pointer_info_t info_of(const void *pointer)
 
 /* ---- what works ---- */
 
+/* A pointer's memory says how it was allocated and whether the host reaches it. */
+static void how_it_was_allocated(void)
+{
+    static const struct {
+        uint32_t wish, bits;
+    } cases[] = { { 0, 0 },
+                  { HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG, HSA_AMD_POINTER_INFO_ALLOC_FLAG_EXECUTABLE },
+                  { HSA_AMD_MEMORY_POOL_CONTIGUOUS_FLAG, HSA_AMD_POINTER_INFO_ALLOC_FLAG_CONTIGUOUS } };
+    for (int device = 0; device < 2; device++) {
+        for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+            void *memory = NULL;
+            NEED_OK(hsa_amd_memory_pool_allocate(device ? gpu->coarse : cpu->fine, PAGE, cases[i].wish, &memory));
+            hsa_amd_pointer_info_t info = info_of(memory);
+            uint32_t place = device ? HSA_AMD_POINTER_INFO_ALLOC_FLAG_NONPAGED : HSA_AMD_POINTER_INFO_ALLOC_FLAG_HOST_ACCESS;
+            uint32_t host = info.hostBaseAddress ? HSA_AMD_POINTER_INFO_ALLOC_FLAG_HOST_ACCESS : 0;
+            CHECK(info.alloc_flags == (cases[i].bits | place | host), "flags %#x with %#x", info.alloc_flags, cases[i].wish);
+            CHECK_OK(hsa_amd_memory_pool_free(memory));
+        }
+    }
+}
+
 static void reservations(void)
 {
     char *first = (char *)reserve(16 * PAGE), *second = NULL;
@@ -446,6 +467,7 @@ int main(int argc, char **argv)
     if (argc > 3 && strcmp(argv[2], "map-descriptor") == 0) {
         map_descriptor(atoi(argv[3]));
     } else {
+        how_it_was_allocated();
         reservations();
         memory_of_every_pool();
         pieces_side_by_side();
