@@ -97,8 +97,8 @@ pub struct Allocation {
     pub registrations: Vec<(usize, MemoryHandle)>,
     /// The program's word (`hsa_amd_pointer_info_set_userdata`).
     pub user_data: AtomicU64,
-    /// Agents that were given access beyond the default, by index.
-    pub granted: Mutex<Vec<usize>>,
+    /// Agents that were given access beyond the default, by index. Many allocations share the list of all devices.
+    pub granted: Mutex<Arc<[usize]>>,
     /// Called when it is freed.
     pub callbacks: Mutex<Vec<FreeCallback>>,
     /// Flags of the allocation call.

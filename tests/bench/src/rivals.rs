@@ -4,8 +4,8 @@
 //! `hansa bench --pace LIBRARY` with the virtual kernel preloaded ([`crate::pace`]).
 
 use crate::client::Result;
+use crate::pace::{middle, time, Times};
 use crate::report::Row;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -91,8 +91,6 @@ const ROWS: [Rival; 17] = [
     ),
 ];
 
-type Times = BTreeMap<String, Vec<f64>>;
-
 /// Measures the runtime in `library`, on the KFD backend, beside AMD's; `this` is the program whose `bench --pace` is [`crate::pace`].
 ///
 /// # Errors
@@ -101,10 +99,14 @@ type Times = BTreeMap<String, Vec<f64>>;
 pub(crate) fn rows(library: &Path, this: &Path) -> Result<Vec<Row>> {
     let preload = preload(library)?;
     let theirs = Path::new(THEIRS);
+    let kfd = |command: &mut Command| {
+        on_virtual_device(command, &preload);
+        command.env("HANSA_BACKENDS", "kfd");
+    };
     let (mut ours, mut others) = (Times::new(), Times::new());
     for _ in 0..ROUNDS {
-        time(this, library, &preload, &mut ours)?;
-        time(this, theirs, &preload, &mut others)?;
+        time(this, library, &kfd, &mut ours)?;
+        time(this, theirs, &kfd, &mut others)?;
     }
     let row = |&(key, name, (unit, scale), most, goal): &Rival| {
         let (a, b) = (middle(ours.get(key))?, middle(others.get(key))?);
@@ -142,29 +144,4 @@ pub(crate) fn on_virtual_device(command: &mut Command, preload: &Path) {
         .env("VKERNEL_MACHINE", "gfx900")
         // AMD's runtime of Debian makes its queues as before Linux 6.12.
         .env("VKERNEL_STRICT", "0");
-}
-
-fn middle(times: Option<&Vec<f64>>) -> Option<f64> {
-    let mut times = times?.clone();
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied()
-}
-
-fn time(this: &Path, library: &Path, preload: &Path, times: &mut Times) -> Result<()> {
-    let mut command = Command::new(this);
-    command.args(["bench", "--pace"]).arg(library);
-    on_virtual_device(&mut command, preload);
-    command.env("HANSA_BACKENDS", "kfd");
-    let failed = |why: &str| format!("`hansa bench --pace {}`: {why}", library.display());
-    let output = command.output().map_err(|e| failed(&e.to_string()))?;
-    if !output.status.success() {
-        return Err(failed(&String::from_utf8_lossy(&output.stderr)));
-    }
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
-        let mut words = line.split(' ');
-        if let (Some(name), Some(Ok(time))) = (words.next(), words.next().map(str::parse)) {
-            times.entry(name.to_owned()).or_default().push(time);
-        }
-    }
-    Ok(())
 }
