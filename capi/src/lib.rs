@@ -23,6 +23,7 @@ mod trace;
 use hansa_core::queue::scratch_events;
 use hansa_core::{clock, runtime, Result};
 use hansa_plugin_api::hsa::HsaApiTable;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Starts the runtime with the built-in plugins, fills the tables and loads tools, or counts one more user, as `hsa_init` does.
 ///
@@ -33,11 +34,19 @@ pub fn start() -> Result<()> {
     if runtime::join() {
         return Ok(());
     }
+    // A forked child has no runtime, and no trace or tool in front of one.
+    static AT_FORK: AtomicBool = AtomicBool::new(false);
+    if !AT_FORK.swap(true, Ordering::Relaxed) {
+        // SAFETY: the handler only stores words.
+        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    }
     let start = clock::now();
     let mut traced = false;
     runtime::init_with(
         plugins::BUILT_INS,
         |runtime| {
+            // Of a forked child's parent.
+            debugger::clear();
             table::install(&runtime.extensions.lock().slots);
             api::agent_constants::keep(runtime);
             scratch_events::listen(tools::scratch::report);
@@ -52,6 +61,10 @@ pub fn start() -> Result<()> {
         trace::report_init(start);
     }
     Ok(())
+}
+
+extern "C" fn in_child() {
+    table::reset();
 }
 
 /// Counts one user less, as `hsa_shut_down` does; the last one takes the runtime down and resets the tables.

@@ -1,8 +1,11 @@
-//! Lines on stderr for a person who looks for a fault: `[debug] level`, and the switches for queues, memory and signals.
+//! Lines for a person who looks for a fault: on stderr as `[debug] level` and the switches for queues, memory and signals
+//! say, and where a program wants them (`hsa_amd_enable_logging`).
 //!
 //! A line that nobody wants costs one relaxed load. The settings are those of the runtime that started last.
 
 use crate::config::Settings;
+use hansa_plugin_api::fork::Lock;
+use hansa_plugin_api::LogSink;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -20,10 +23,25 @@ pub enum Topic {
     Error = 8,
     /// What of the configuration does nothing (level 7).
     Detail = 16,
+    /// Packets that the runtime sends to queues of its own; only programs ask for them.
+    Packets = 32,
+    /// Packets that the runtime sends to copy engines; only programs ask for them.
+    Engines = 64,
 }
 
 /// The topics that somebody wants.
 static WANTED: AtomicU32 = AtomicU32::new(0);
+/// Those of them that are wanted on stderr.
+static ON_STDERR: AtomicU32 = AtomicU32::new(0);
+/// Where the program wants which topics.
+static SINK: Lock<Option<(u32, LogSink)>> = Lock::new(None);
+
+/// The topics of each bit of `hsa_amd_log_flag_t`, in their order: packets, packets for engines, information.
+const OF_FLAGS: [u32; 3] = [
+    Topic::Packets as u32,
+    Topic::Engines as u32,
+    Topic::Queue as u32 | Topic::Memory as u32 | Topic::Error as u32,
+];
 
 /// Levels of the log from which on topics are wanted without a switch of their own.
 mod level {
@@ -63,7 +81,29 @@ pub(crate) fn configure(settings: &Settings) {
         .iter()
         .filter(|(_, on)| *on)
         .map(|(topic, _)| *topic as u32);
-    WANTED.store(bits.sum(), Ordering::Relaxed);
+    let bits = bits.sum();
+    ON_STDERR.store(bits, Ordering::Relaxed);
+    // What the program wanted ended with the runtime it said that to.
+    *SINK.lock() = None;
+    WANTED.store(bits, Ordering::Relaxed);
+}
+
+/// Writes lines of these topics (bits of `hsa_amd_log_flag_t`) where the program wants them, in place of what it wanted before.
+pub(crate) fn send_to(flags: u64, sink: LogSink) {
+    let chosen = OF_FLAGS
+        .iter()
+        .enumerate()
+        .filter(|(bit, _)| flags >> bit & 1 != 0);
+    let topics = chosen.fold(0, |all, (_, topics)| all | topics);
+    let mut current = SINK.lock();
+    *current = (topics != 0).then_some((topics, sink));
+    WANTED.store(ON_STDERR.load(Ordering::Relaxed) | topics, Ordering::Relaxed);
+}
+
+/// Writes no more where the program wanted it: the stream may be closed from now on.
+pub(crate) fn send_nowhere() {
+    *SINK.lock() = None;
+    WANTED.store(ON_STDERR.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
 /// Whether lines about a topic are wanted.
@@ -77,13 +117,21 @@ pub fn on(topic: Topic) -> bool {
 #[inline]
 pub fn line(topic: Topic, text: fmt::Arguments<'_>) {
     if on(topic) {
-        write(text);
+        write(topic, text);
     }
 }
 
 #[cold]
-fn write(text: fmt::Arguments<'_>) {
-    eprintln!("hansa: {text}");
+fn write(topic: Topic, text: fmt::Arguments<'_>) {
+    if ON_STDERR.load(Ordering::Relaxed) & topic as u32 != 0 {
+        eprintln!("hansa: {text}");
+    }
+    let sink = *SINK.lock();
+    if let Some((_, sink)) = sink.filter(|(topics, _)| topics & topic as u32 != 0) {
+        let line = format!("hansa: {text}\n");
+        // SAFETY: the program said that lines may be written there, until it says otherwise or the runtime ends.
+        unsafe { (sink.function)(sink.argument, line.as_ptr(), line.len()) };
+    }
 }
 
 #[cfg(test)]

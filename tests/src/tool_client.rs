@@ -26,7 +26,7 @@ pub fn tool(source: &str, name: &str, definitions: &[&str]) -> PathBuf {
     ] {
         client = client.argument(option);
     }
-    if cxx {
+    if cxx || source == "sdk.c" {
         // Debian's header has the tables of another major version, whose members are in another order.
         client = client.include(&repository().join("capi/include"));
     }

@@ -39,7 +39,7 @@ macro_rules! clients {
     )*};
 }
 
-clients! { vector_add packets bad_input bad_packets bad_calls signals memory sharing vmem svm info lifecycle images levels endings copies carry scratch }
+clients! { vector_add packets bad_input bad_packets bad_calls signals memory sharing vmem svm info lifecycle images levels endings copies carry scratch rings }
 
 mod finalizer {
     use super::{hsail_modules, ready, run, Machine, Plugins};

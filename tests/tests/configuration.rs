@@ -2,6 +2,7 @@
 
 use std::process::{Command, Output};
 
+use hansa_tests::artifacts::libraries;
 use hansa_tests::hsa_client::{judge, program, ready, Machine, Plugins};
 use hansa_tests::kernels::code_objects;
 
@@ -301,4 +302,134 @@ fn scratch_is_prepared_as_wanted() {
             "{line:?}"
         );
     }
+}
+
+/// The variables that AMD's runtime, its loader and its driver library read, each with a value that it takes.
+const OF_AMD: &str = "ROCR_VISIBLE_DEVICES=0 HSA_ENABLE_INTERRUPT HSA_ENABLE_SDMA HSA_ENABLE_PEER_SDMA HSA_ENABLE_SDMA_GANG \
+    HSA_ENABLE_SDMA_COPY_SIZE_OVERRIDE HSA_ENABLE_SDMA_RECOMMENDED_ENG HSA_ENABLE_SDMA_HDP_FLUSH HSA_SDMA_WAIT_IDLE \
+    HSA_FORCE_SDMA_SIZE HSA_CO_DMACOPY_SIZE HSA_REV_COPY_DIR HSA_DISCOVER_COPY_AGENTS HSA_MAX_QUEUES=128 HSA_SCRATCH_MEM=512 \
+    HSA_SCRATCH_SINGLE_LIMIT HSA_SCRATCH_SINGLE_LIMIT_ASYNC HSA_ENABLE_SCRATCH_ASYNC_RECLAIM HSA_ENABLE_SCRATCH_ALT \
+    HSA_NO_SCRATCH_RECLAIM HSA_NO_SCRATCH_THREAD_LIMITER HSA_CHECK_FLAT_SCRATCH HSA_TOOLS_LIB=libno-tool.so \
+    HSA_TOOLS_REPORT_LOAD_FAILURE=0 HSA_TOOLS_DISABLE_REGISTER HSA_TOOLS_REPORT_REGISTER_FAILURE \
+    HSA_TOOLS_ROCPROFILER_V1_TOOLS HSA_RUNNING_UNDER_VALGRIND HSA_ENABLE_VM_FAULT_MESSAGE HSA_ENABLE_QUEUE_FAULT_MESSAGE \
+    HSA_DISABLE_FRAGMENT_ALLOCATOR HSA_FORCE_FINE_GRAIN_PCIE HSA_DISABLE_IMAGE HSA_DISABLE_PC_SAMPLING \
+    HSA_PCS_MAX_DEVICE_BUFFER_SIZE HSA_LOADER_ENABLE_MMAP_URI HSA_IGNORE_SRAMECC_MISREPORT HSA_ENABLE_SRAMECC=0 HSA_XNACK=0 \
+    HSA_ENABLE_DEBUG HSA_CU_MASK=0:0-3 HSA_CU_MASK_SKIP_INIT HSA_COOP_CU_COUNT HSA_SVM_PROFILE HSA_IMAGE_PRINT_SRD \
+    HSA_IMAGE_ENABLE_3D_SWIZZLE_DEBUG HSA_ENABLE_MWAITX HSA_ENABLE_IPC_MODE_LEGACY HSA_OVERRIDE_CPU_AFFINITY_DEBUG \
+    HSA_ALLOCATE_QUEUE_DEV_MEM HSA_WAIT_ANY_DEBUG HSA_SIGNAL_WAIT_ABORT_TIMEOUT=3600 HSA_ASYNCEVENTS_THREAD_PRIORITY \
+    HSA_ENABLE_DTIF LOADER_OPTIONS_APPEND LOADER_ENABLE_LOGGING LOADER_USE_DYNSYM HSAKMT_DEBUG_LEVEL HSA_ZFB HSA_USE_UDMABUF \
+    HSA_USE_SVM HSA_OVERRIDE_GFX_VERSION=9.0.0 HSA_OVERRIDE_GFX_VERSION_1=9.0.0 HSA_DISABLE_CACHE HSA_USERPTR_FOR_PAGED_MEM \
+    HSA_CHECK_USERPTR HSA_RESERVE_SVM HSA_SVM_GUARD_PAGES HSA_HIGH_PRECISION_MODE HSA_MAX_VA_ALIGN HSA_MODEL_TOPOLOGY \
+    HSA_MODEL_LIB HSA_MODEL_MEMFILE VHSAKMT_DEBUG_LEVEL HSA_SIGBUS_DELAY_MS HSA_ENABLE_HIGH_PRECISION_TIMESTAMPS \
+    HSA_HOTSWAP_ENABLE HSA_DISABLE_GFX12_STRICT HSA_ENABLE_DTIF_FAST_COPY HSA_DTIF_SKIP_INV_CODE_CACHE \
+    HSA_ENABLE_DXG_DETECTION HSA_COREDUMP_SHOW_PROGRESS HSA_DISABLE_COREDUMP_ON_EXCEPTION HSA_COREDUMP_PATTERN \
+    HSA_ENABLE_LIGHTWEIGHT_COREDUMP GPU_MAX_HW_QUEUES HSA_COUNTED_QUEUE_SIZE=64 HSA_SDMA_LINEAR_B2B HSA_SDMA_MULTICAST";
+
+/// The lines of `hansa config` with these variables.
+fn settings(variables: &[(&str, &str)]) -> String {
+    let mut command = Machine::gfx900(Plugins::BuiltIn).command(&libraries().join("hansa"));
+    command.arg("config").envs(variables.iter().copied());
+    let (output, text, errors) = finished(command);
+    assert!(output.status.success() && errors.is_empty(), "{text}{errors}");
+    text
+}
+
+#[test]
+fn every_variable_of_amds_runtime_sets_something_or_is_said_to_have_no_meaning() {
+    if !ready() {
+        return;
+    }
+    let variables: Vec<(&str, &str)> = OF_AMD
+        .split_whitespace()
+        .map(|word| word.split_once('=').unwrap_or((word, "1")))
+        .collect();
+    let shown = settings(&variables);
+    let loud: Vec<_> = variables
+        .iter()
+        .copied()
+        .filter(|(name, _)| *name != "HSA_TOOLS_LIB")
+        .chain([("HSA_DEBUG_LEVEL", "7")])
+        .collect();
+    let errors = told(&loud);
+    for (name, _) in variables {
+        let sets = shown.lines().any(|line| line.ends_with(&format!("# {name}")));
+        let meaningless = format!(" {name} has no meaning here: ");
+        let said = errors.lines().filter(|line| line.contains(&meaningless)).count();
+        // Drivers are told of it as well, and this one does nothing with it.
+        let both = name == "HSA_XNACK";
+        assert!(
+            said <= 1 && (sets || said == 1) && (both || sets != (said == 1)),
+            "{name}: {said} lines of debugging, sets something: {sets}\n{shown}{errors}"
+        );
+    }
+}
+
+/// Where a setting has a name of its own and one that others know, both set it, and its own wins.
+#[test]
+fn both_spellings_of_a_setting_set_it() {
+    if !ready() {
+        return;
+    }
+    for (theirs, ours, one, other) in [
+        ("HSA_QUEUE_SIZE", "HANSA_RUNTIME_QUEUE_SIZE", "1024", "2048"),
+        ("HSA_ENABLE_SDMA", "HANSA_RUNTIME_ENABLE_SDMA", "0", "1"),
+        ("HSA_DEBUG_LEVEL", "HANSA_DEBUG_LEVEL", "1", "2"),
+        ("HSA_TRACE", "HANSA_DEBUG_API_TRACE", "text", "0"),
+        ("HSA_QUEUE_DEBUG", "HANSA_DEBUG_QUEUE", "1", "0"),
+        ("HSA_MEMORY_DEBUG", "HANSA_DEBUG_MEMORY", "1", "0"),
+        ("HSA_SIGNAL_DEBUG", "HANSA_DEBUG_SIGNAL", "1", "0"),
+        ("HSA_SVM_GUARD_PAGES", "HANSA_MEMORY_SVM_GUARD_PAGES", "0", "1"),
+    ] {
+        for (variables, by) in [
+            (&[(theirs, one)][..], theirs),
+            (&[(ours, other)][..], ours),
+            (&[(theirs, one), (ours, other)][..], ours),
+        ] {
+            let shown = settings(variables);
+            let of: Vec<&str> = shown
+                .lines()
+                .filter(|line| line.ends_with(&format!("# {by}")))
+                .collect();
+            assert_eq!(of.len(), 1, "{variables:?}:\n{shown}");
+        }
+    }
+    for (ours, value) in [
+        ("HANSA_RUNTIME_SCRATCH_MEM_MB", "64"),
+        ("HANSA_MEMORY_USE_HUGE_PAGES", "0"),
+    ] {
+        assert!(
+            settings(&[(ours, value)]).contains(&format!("# {ours}")),
+            "{ours}"
+        );
+    }
+}
+
+/// A plugin's own settings: named with the file and line when they cannot be used, once, and the default holds.
+#[test]
+fn a_bad_setting_of_a_plugin_is_one_warning_and_the_default_holds() {
+    if !ready() {
+        return;
+    }
+    // The whole id, as the machine's own file has it.
+    let lines = ["devices = \"many\"", "isa = \"gfx1\"", "colour = 3"]
+        .map(|line| format!("backend.\"org.hansa.sim\".{line}\n"));
+    let lines = lines.concat() + "backend.smi.devices = 2\n";
+    let (gpus, errors) = gpus(Machine::gfx900(Plugins::BuiltIn), &[("HANSA_SET", &lines)]);
+    assert_eq!(gpus.len(), 1, "{errors}");
+    for (line, text) in [
+        (1, "devices = \"many\": expected a whole number from 1 to 64"),
+        (2, "isa = \"gfx1\": expected one of \"gfx900\""),
+        (3, "colour = 3: unknown key; there are devices, isa"),
+    ] {
+        let start = format!("hansa: HANSA_SET:{line}: org.hansa.sim: {text}");
+        let said = errors.lines().filter(|said| said.starts_with(&start)).count();
+        assert_eq!(said, 1, "{start}\n{errors}");
+    }
+    let nobody = "hansa: HANSA_SET:4: [backend.smi] is for a plugin that was not found";
+    assert_eq!(
+        errors.lines().filter(|line| *line == nobody).count(),
+        1,
+        "{errors}"
+    );
+    assert_eq!(errors.lines().count(), 4, "{errors}");
 }

@@ -133,6 +133,30 @@ fn a_profiler_does_not_disturb_programs_with_many_packets() {
     }
 }
 
+/// A forked child that starts a runtime of its own has its tools loaded for it, in front of the functions of the runtime and not
+/// of what the parent's tools put there.
+#[test]
+fn a_forked_child_has_tools_of_its_own() {
+    if !ready() {
+        return;
+    }
+    let profile = tool("profile.cpp", "profile", &[]);
+    let life = tool("behave.c", "life", &["NAME=\"life\""]);
+    let log = log("fork");
+    let mut command = with_tools("traced", &list(&[&profile, &life]), &log);
+    command.arg(code_objects()).arg("fork");
+    judge(MACHINE, "traced", &mut command);
+    let lines = lines(&log);
+    let count = |begin: &str| lines.iter().filter(|line| line.starts_with(begin)).count();
+    // Those of the child and then those of its parent.
+    assert_eq!(count("dispatch 256 "), 32, "{lines:?}");
+    assert_eq!(
+        (count("life: OnLoad"), count("life: OnUnload")),
+        (2, 2),
+        "{lines:?}"
+    );
+}
+
 /// Kernels that spill get scratch while the queue runs; what a queue gets up front is told of as well.
 #[test]
 fn a_tool_hears_of_scratch() {
@@ -337,4 +361,59 @@ fn rocprofiler_register_gets_the_tables_first() {
     // Nobody is asked.
     let (lines, _) = run(&[("HSA_TOOLS_DISABLE_REGISTER", "1")], "0");
     assert!(!has(&lines, taken) && has(&lines, loaded), "{lines:?}");
+}
+
+/// A profiler of the newer kind, with tables checked against the header, under programs that know nothing of it.
+#[test]
+fn a_profiler_that_is_registered_times_dispatches_and_copies() {
+    if !ready() {
+        return;
+    }
+    let tool = tool("sdk.c", "sdk", &[]);
+    let dir = scratch_dir("tools").join("sdk-dir");
+    std::fs::create_dir_all(&dir).expect("The target directory can be written");
+    std::fs::copy(tool, dir.join("librocprofiler-register.so.0")).expect("The tool was made");
+    for plugins in [Plugins::BuiltIn, Plugins::Loaded] {
+        let run = |client: &str| -> Vec<String> {
+            let log = log(&format!("sdk-{client}-{plugins:?}"));
+            let machine = Machine::gfx900(plugins);
+            let mut command = machine.command(&program(client));
+            let libraries = hansa_tests::artifacts::libraries();
+            command.arg(code_objects()).env("TOOL_LOG", &log).env(
+                "LD_LIBRARY_PATH",
+                format!("{}:{}", libraries.display(), dir.display()),
+            );
+            judge(machine, client, &mut command);
+            lines(&log)
+        };
+        let lines = run("traced");
+        let of = |kind: &str| -> Vec<&str> {
+            let lines = lines.iter().filter_map(|line| line.strip_prefix(kind));
+            lines.filter_map(|rest| rest.strip_prefix(' ')).collect()
+        };
+        let tables = [
+            "root 3 64 1",
+            "core 2 1016 0",
+            "amd 2 768 21",
+            "finalizer 2 64 0",
+            "image 2 128 1",
+            "tools 1 64 0",
+            "sampling 1 72 0",
+        ];
+        assert_eq!(of("table"), tables);
+        assert_eq!((of("empty"), of("wrong")), (vec![], vec![]));
+        assert_eq!((of("dispatch").len(), of("code")), (16, vec!["1"]));
+        assert!(of("dispatch").iter().all(|time| *time != "0"), "{lines:?}");
+        assert!(
+            matches!(&of("copy")[..], [copy] if copy.starts_with("1048576 ")),
+            "{lines:?}"
+        );
+        // Many packets, some of them from several threads, and each with one of the profiler's behind it.
+        let lines = run("packets");
+        let wrong: Vec<_> = lines.iter().filter(|line| line.starts_with("wrong")).collect();
+        assert!(
+            wrong.is_empty() && lines.iter().any(|line| line.starts_with("dispatch")),
+            "{wrong:?}"
+        );
+    }
 }

@@ -1,6 +1,7 @@
 //! The built-in trace (`HSA_TRACE`), as text and for ui.perfetto.dev.
 
 use std::collections::{HashMap, HashSet};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -208,6 +209,149 @@ fn perfetto_has_calls_dispatches_copies_and_waits_on_tracks() {
             .iter()
             .all(|d| time(d) > time(queue) && time(d) < time(last)));
     }
+}
+
+/// What every whole life of the client leaves in a trace.
+fn check_life(file: &PathBuf) {
+    let events = events(file);
+    check_perfetto(&events);
+    assert_eq!(of(&events, "dispatch").len(), 16, "{}", file.display());
+    assert_eq!(of(&events, "call")[0]["name"], "hsa_init");
+}
+
+/// A file's name with a process number at its end.
+fn of_process(file: &std::path::Path, process: u32) -> PathBuf {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!("{name}.{process}"))
+}
+
+/// The files of processes that found a file taken.
+fn beside(file: &std::path::Path) -> Vec<PathBuf> {
+    let begin = format!("{}.", file.display());
+    let directory = file
+        .parent()
+        .expect("a directory")
+        .read_dir()
+        .expect("a directory");
+    let all = directory.filter_map(|entry| Some(entry.ok()?.path()));
+    all.filter(|path| path.to_string_lossy().starts_with(&begin))
+        .collect()
+}
+
+#[test]
+fn a_trace_of_a_killed_process_is_whole() {
+    if !ready() {
+        return;
+    }
+    let file = file("killed.json");
+    let output = traced("traced", &["killed"], &format!("perfetto:{}", file.display()))
+        .output()
+        .expect("timeout is a part of every system");
+    // timeout(1) ends as its program did, or says it as a shell does.
+    let killed = output.status.signal() == Some(9) || output.status.code() == Some(128 + 9);
+    assert!(killed, "{output:?}");
+    check_life(&file);
+}
+
+#[test]
+fn two_processes_with_one_name_have_a_file_each() {
+    if !ready() {
+        return;
+    }
+    let file = file("two.json");
+    for old in beside(&file) {
+        std::fs::remove_file(old).expect("It is there");
+    }
+    // One of them has the file from the beginning to the end of the other.
+    let first = std::fs::File::create(&file).expect("The target directory can be written");
+    first.try_lock().expect("Nobody else has it");
+    let trace = format!("perfetto:{}", file.display());
+    let mut running: Vec<_> = (0..3)
+        .map(|_| {
+            let mut command = traced("traced", &[], &trace);
+            command.stdout(std::process::Stdio::null());
+            command.spawn().expect("timeout is a part of every system")
+        })
+        .collect();
+    for process in &mut running {
+        assert!(process.wait().expect("It was started").success());
+    }
+    assert_eq!(
+        std::fs::metadata(&file).map_or(1, |data| data.len()),
+        0,
+        "it was another's"
+    );
+    let theirs = beside(&file);
+    assert_eq!(theirs.len(), 3, "{theirs:?}");
+    for path in theirs {
+        check_life(&path);
+        std::fs::remove_file(path).expect("It is there");
+    }
+    // Without anybody else the name is free again.
+    drop(first);
+    run(traced("traced", &[], &trace));
+    check_life(&file);
+}
+
+#[test]
+fn a_forked_child_has_a_trace_of_its_own() {
+    if !ready() {
+        return;
+    }
+    let file = file("fork.json");
+    let output = traced("traced", &["fork"], &format!("perfetto:{}", file.display()))
+        .output()
+        .expect("timeout is a part of every system");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let child = text
+        .lines()
+        .find_map(|line| line.strip_prefix("child ")?.parse().ok());
+    let theirs = of_process(&file, child.expect("a number"));
+    let process = |path: &PathBuf| {
+        let events = events(path);
+        let calls = of(&events, "call");
+        let ended = calls.iter().any(|call| call["name"] == "hsa_shut_down");
+        assert!(ended, "{}", path.display());
+        let first = calls[0]["pid"].clone();
+        assert!(
+            calls.iter().all(|call| call["pid"] == first),
+            "{}",
+            path.display()
+        );
+        first
+    };
+    check_life(&file);
+    check_life(&theirs);
+    assert_eq!(process(&theirs), child.expect("a number"));
+    assert_ne!(process(&file), process(&theirs));
+    std::fs::remove_file(theirs).expect("It is there");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named_and_the_program_runs() {
+    if !ready() {
+        return;
+    }
+    let directory = scratch_dir("traces");
+    let directory = directory.to_string_lossy();
+    for (form, path, why) in [
+        ("perfetto", "/dev/full", "No space left on device"),
+        ("perfetto", &*directory, "Is a directory"),
+        ("text", &*directory, "Is a directory"),
+        ("text", "/nowhere/at/all", "No such file"),
+    ] {
+        let errors = run(traced("traced", &[], &format!("{form}:{path}")));
+        assert!(
+            errors.lines().count() == 1
+                && [path, why, "nothing is traced"]
+                    .iter()
+                    .all(|part| errors.contains(part)),
+            "{form}:{path}: {errors}"
+        );
+    }
+    // A disk that is full later ends the trace, not the program.
+    assert_eq!(run(traced("traced", &[], "text:/dev/full")), "");
 }
 
 #[test]

@@ -34,6 +34,8 @@ static TOOLS: Lock<Vec<Library>> = Lock::new(Vec::new());
 
 /// Loads the tools of a runtime that has just started.
 pub(crate) fn load(runtime: &Runtime) {
+    // Those of a forked child's parent, which were never told of an end.
+    TOOLS.lock().clear();
     let settings = &runtime.config.settings.hsa;
     if register::offer(settings) && !settings.tools_rocprofiler_v1_tools.value.0 {
         return;

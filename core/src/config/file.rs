@@ -1,14 +1,35 @@
 //! Reading one configuration file over the settings.
 
+use std::fs::OpenOptions;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use toml_edit::{Document, Item, Table, TableLike};
+use toml_edit::{Document, Item, TableLike};
 
+use super::backends::Backends;
 use super::sections::Settings;
 use super::setting::{Origin, Warning};
 
 /// The section whose tables belong to plugins.
 const BACKEND: &str = "backend";
+
+/// Most bytes of a file: more is no configuration.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Reads a file, whatever it is: a pipe that nobody writes to keeps nobody waiting, and a device that never ends is too large.
+pub(super) fn read(path: &Path) -> io::Result<String> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other("larger than 1 MiB"));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::other("not UTF-8"))
+}
 
 /// From a position in a text to its line.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +70,7 @@ pub(super) fn apply(
     path: &Path,
     text: &str,
     settings: &mut Settings,
-    backends: &mut Table,
+    backends: &mut Backends,
     warnings: &mut Vec<Warning>,
 ) {
     let lines = Lines(text);
@@ -127,12 +148,12 @@ fn collect(
     section: &dyn TableLike,
     lines: &Lines<'_>,
     place: &dyn Fn(usize) -> Origin,
-    backends: &mut Table,
+    backends: &mut Backends,
     warnings: &mut Vec<Warning>,
 ) {
     for (name, item) in section.iter() {
         if item.is_table_like() {
-            merge(backends, name, item);
+            backends.take(name, item, &|table, key| place(lines.of_key(table, key)));
         } else {
             warnings.push(Warning {
                 place: place(lines.of_key(section, name)),
@@ -144,26 +165,25 @@ fn collect(
     }
 }
 
-/// Puts an item under a key: tables into tables, anything else in place of what was there.
-pub(super) fn merge(target: &mut Table, key: &str, item: &Item) {
-    let Some(source) = item.as_table_like() else {
-        target.insert(key, item.clone());
-        return;
-    };
-    if !target.get(key).is_some_and(Item::is_table) {
-        // A new table has no position in a file, so that it can be written in any document.
-        target.insert(key, Item::Table(Table::new()));
-    }
-    if let Some(table) = target.get_mut(key).and_then(Item::as_table_mut) {
-        for (key, item) in source.iter() {
-            merge(table, key, item);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_of_any_kind_is_read_or_refused_at_once() {
+        assert_eq!(read(Path::new("/dev/null")).unwrap(), "");
+        let refused = |path: &Path| read(path).unwrap_err().to_string();
+        assert!(refused(Path::new("/dev/zero")).contains("larger than 1 MiB"));
+        let path = std::env::temp_dir().join(format!("hansa-config-pipe-{}", std::process::id()));
+        let name = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        // SAFETY: the name is a string that ends in a NUL.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        assert_eq!(read(&path).unwrap(), "");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, [b'#', 0xff]).unwrap();
+        assert!(refused(&path).contains("not UTF-8"));
+        std::fs::remove_file(&path).unwrap();
+    }
 
     #[test]
     fn lines_count_from_one() {

@@ -6,6 +6,7 @@
 //! the value that was there before holds.
 
 mod api_trace;
+mod backends;
 mod cu_mask;
 mod environment;
 pub(crate) mod file;
@@ -22,9 +23,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use toml_edit::{DocumentMut, Item, Table};
+use toml_edit::Item;
 
 pub use self::api_trace::ApiTrace;
+pub use self::backends::answers_to;
+use self::backends::Backends;
 pub use self::cu_mask::CuMask;
 pub use self::environment::Environment;
 pub use self::gfx_version::GfxVersion;
@@ -69,6 +72,9 @@ pub struct Entry {
     pub doc: &'static str,
 }
 
+/// What [`Entry::doc`] says of the plugins' settings.
+const PLUGINS: &str = "A plugin's own setting.";
+
 /// The configuration of a runtime.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
@@ -82,7 +88,7 @@ pub struct Config {
     pub warnings: Vec<Warning>,
     /// Variables that are set and do nothing here, and why.
     pub without_meaning: Vec<(&'static str, &'static str)>,
-    backends: DocumentMut,
+    backends: Backends,
     driver_variables: BTreeMap<String, String>,
 }
 
@@ -141,44 +147,38 @@ impl Config {
                     doc: "The GPU version to report for this node.",
                 }),
         );
+        let of_plugins = self.backends.values().into_iter();
+        entries.extend(of_plugins.map(|(path, value, origin)| Entry {
+            key: format!("backend.{path}"),
+            value,
+            origin,
+            doc: PLUGINS,
+        }));
         entries
     }
 
-    /// The names of `[backend.<id>]` tables that none of these plugins answers to.
-    pub fn backends_without(&self, ids: &[&str]) -> Vec<&str> {
+    /// A warning for each `[backend.<id>]` table that none of these plugins answers to.
+    pub fn backends_without(&self, ids: &[&str]) -> Vec<Warning> {
         let answered = |name: &str| {
             ids.iter().any(|id| {
                 answers_to(id, name) || id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
             })
         };
-        self.backends
-            .iter()
-            .map(|(name, _)| name)
-            .filter(|name| !answered(name))
+        let unanswered = self.backends.names().filter(|name| !answered(name));
+        unanswered
+            .map(|name| Warning {
+                place: self.backends.place(name),
+                problem: format!("[backend.{name}] is for a plugin that was not found"),
+            })
             .collect()
     }
 
     /// What the configuration says to one plugin, as TOML: the keys of its `[backend.<id>]` table
     /// and, when a variable for drivers is set, a table `environment` with those variables. GPU versions are among them
     /// however they were set, and with those of single nodes `HANSA_HOST_NODES`, the number of the host's nodes, which
-    /// are counted before a driver's devices. The
-    /// table may be named by the end of the id, `sim` for `org.hansa.sim`, or by the whole id, with
-    /// or without quotes; a key under the longer name wins.
+    /// are counted before a driver's devices.
     pub fn backend_text(&self, id: &str) -> String {
-        let mut document = DocumentMut::new();
-        let mut names: Vec<&str> = self.backends.iter().map(|(name, _)| name).collect();
-        names.retain(|name| answers_to(id, name));
-        names.sort_by_key(|name| name.len());
-        let unquoted = id
-            .split('.')
-            .try_fold(self.backends.as_item(), |item, word| item.get(word));
-        let tables = names
-            .into_iter()
-            .filter_map(|name| self.backends.get(name))
-            .chain(unquoted);
-        for (key, item) in tables.filter_map(Item::as_table).flat_map(Table::iter) {
-            file::merge(&mut document, key, item);
-        }
+        let mut document = self.backends.of(id);
         if !self.driver_variables.is_empty() {
             let variables = self
                 .driver_variables
@@ -187,6 +187,11 @@ impl Config {
             document.insert("environment", Item::Table(variables.collect()));
         }
         document.to_string()
+    }
+
+    /// The keys of a plugin's table, each with the place it came from.
+    pub fn backend_origins(&self, id: &str) -> BTreeMap<String, Origin> {
+        self.backends.origins(id)
     }
 
     fn read_files(&mut self, inputs: &Inputs) {
@@ -208,7 +213,7 @@ impl Config {
 
     /// Reads a file over what is there. Answers whether there is one.
     fn read_file(&mut self, path: &Path) -> bool {
-        match std::fs::read_to_string(path) {
+        match file::read(path) {
             Ok(text) => {
                 self.files.push(path.to_owned());
                 file::apply(
@@ -351,11 +356,6 @@ impl Config {
             problem,
         });
     }
-}
-
-/// Whether a plugin answers to a name: its whole id, or the end of it after a dot.
-pub fn answers_to(id: &str, name: &str) -> bool {
-    id == name || id.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
 }
 
 fn dialect(variable: &str) -> Dialect {

@@ -253,19 +253,31 @@ fn the_text_for_a_plugin_is_toml_with_the_whole_id_winning() {
     let text = "[backend.sim]\nwaves = 4\nname = \"short\"\n[backend.\"org.hansa.sim\"]\nname = \"long\"\n\
                 [backend.org.hansa.kfd]\nfast = true\n[backend.sim.memory]\nbanks = [1, 2]\n\
                 [backend.kfd.only.tables]\na = 1\n[backend.nobody]\na = 1\n";
-    let config = load("backend", text, &[("HSA_USE_SVM", "0")]);
+    let config = load("backend", text, &[("HSA_DISABLE_CACHE", "1")]);
     let sim: toml::Table = config.backend_text("org.hansa.sim").parse().unwrap();
     assert_eq!(sim["waves"].as_integer(), Some(4));
     assert_eq!(sim["name"].as_str(), Some("long"));
     assert_eq!(sim["memory"]["banks"].as_array().unwrap().len(), 2);
-    assert_eq!(sim["environment"]["HSA_USE_SVM"].as_str(), Some("0"));
+    assert_eq!(sim["environment"]["HSA_DISABLE_CACHE"].as_str(), Some("1"));
     let kfd: toml::Table = config.backend_text("org.hansa.kfd").parse().unwrap();
     assert_eq!(kfd["fast"].as_bool(), Some(true));
     assert_eq!(kfd["only"]["tables"]["a"].as_integer(), Some(1));
     assert_eq!(load("backend2", text, &[]).backend_text("org.hansa.xdna"), "");
-    assert_eq!(
-        config.backends_without(&["org.hansa.kfd", "org.hansa.sim"]),
-        ["nobody"]
+    let origins = config.backend_origins("org.hansa.sim");
+    let line = |key: &str| match &origins[key] {
+        Origin::File { line, .. } => *line,
+        other => panic!("{key}: {other}"),
+    };
+    assert_eq!((line("waves"), line("name"), line("memory.banks")), (2, 5, 9));
+    let unanswered = config.backends_without(&["org.hansa.kfd", "org.hansa.sim"]);
+    let [nobody] = &unanswered[..] else {
+        panic!("{unanswered:?}");
+    };
+    assert!(
+        nobody
+            .to_string()
+            .ends_with("hsa.conf:13: [backend.nobody] is for a plugin that was not found"),
+        "{nobody}"
     );
 }
 
@@ -289,7 +301,7 @@ fn the_users_table_for_a_plugin_goes_over_the_administrators_key_by_key() {
 fn entries_tell_value_and_origin() {
     let config = load(
         "entries",
-        "[plugins]\norder = [\"kfd\", \"sim\"]\n",
+        "[plugins]\norder = [\"kfd\", \"sim\"]\n[backend.sim]\ndevices = 3\nisa = \"gfx906\"\n",
         &[("HANSA_BACKENDS", "sim")],
     );
     let entries = config.entries();
@@ -303,6 +315,17 @@ fn entries_tell_value_and_origin() {
         ),
         (r#"["sim"]"#, "HANSA_BACKENDS".into())
     );
+    assert_eq!(
+        (
+            entry("backend.sim.devices").value.as_str(),
+            entry("backend.sim.isa").value.as_str()
+        ),
+        ("3", "\"gfx906\"")
+    );
+    assert!(entry("backend.sim.isa")
+        .origin
+        .to_string()
+        .ends_with("hsa.conf:5"));
     let json = serde_json::to_value(entry("plugins.backends")).unwrap();
     assert_eq!(json["origin"], "HANSA_BACKENDS");
 }

@@ -1,7 +1,7 @@
 //! Every environment variable the runtime knows, and what becomes of it.
 //!
-//! The names are Hansa's own and those that AMD's runtime, its loader and its driver library read;
-//! `hansa config` prints the table. What a setting does is said beside it in `sections.rs`.
+//! The names are Hansa's own and those that AMD's runtime, its loader and its driver library read. `hansa config` names
+//! those that are set and do nothing here. What a setting does is said beside it in `sections.rs`.
 
 /// What becomes of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub enum Use {
     Setting(&'static str),
     /// It does this.
     Special(&'static str),
-    /// It is handed to the drivers; in AMD's driver library it means this.
+    /// It is handed to the drivers, for this. One that does nothing with it may say so.
     Driver(&'static str),
     /// It has no meaning here, for this reason.
     NoMeaning(&'static str),
@@ -153,7 +153,7 @@ pub const VARIABLES: &[Variable] = &[
     ),
     row(
         "HSA_FORCE_SDMA_SIZE",
-        Use::NoMeaning("the choice between engine and kernel does not depend on the size"),
+        Use::NoMeaning("inside a device, the faster way is found out by large copies"),
     ),
     row(
         "HSA_CO_DMACOPY_SIZE",
@@ -321,32 +321,41 @@ pub const VARIABLES: &[Variable] = &[
     row("HSA_SVM_GUARD_PAGES", Use::Setting("memory.svm_guard_pages")),
     row(
         "HSAKMT_DEBUG_LEVEL",
-        Use::Driver("how much the driver library logs"),
+        Use::NoMeaning("HSA_DEBUG_LEVEL is for drivers, too"),
     ),
-    row("HSA_ZFB", Use::Driver("system memory in place of device memory")),
+    row(
+        "HSA_ZFB",
+        Use::NoMeaning("device memory is where the driver has it"),
+    ),
     row(
         "HSA_USE_UDMABUF",
-        Use::Driver("device memory of an APU through /dev/udmabuf"),
+        Use::NoMeaning("the kernel's driver gives the memory of an APU"),
     ),
     row(
         "HSA_USE_SVM",
-        Use::Driver("the kernel's shared virtual memory calls"),
+        Use::NoMeaning("the driver says whether it shares virtual memory"),
     ),
     row("HSA_DISABLE_CACHE", Use::Driver("uncached memory everywhere")),
     row(
         "HSA_USERPTR_FOR_PAGED_MEM",
-        Use::Driver("how pageable system memory is given to the device"),
+        Use::NoMeaning("host memory for devices is the process's own pages"),
     ),
     row(
         "HSA_CHECK_USERPTR",
-        Use::Driver("touch pages when they are registered"),
+        Use::NoMeaning("the kernel looks at pages that are registered"),
     ),
-    row("HSA_RESERVE_SVM", Use::Driver("a reserved range of addresses")),
+    row(
+        "HSA_RESERVE_SVM",
+        Use::NoMeaning("devices see memory at the host's addresses"),
+    ),
     row(
         "HSA_HIGH_PRECISION_MODE",
-        Use::Driver("precision of matrix instructions"),
+        Use::NoMeaning("the precision of matrix instructions is the chip's own"),
     ),
-    row("HSA_MAX_VA_ALIGN", Use::Driver("largest alignment of an address")),
+    row(
+        "HSA_MAX_VA_ALIGN",
+        Use::NoMeaning("an allocation is aligned as its granule and its size ask"),
+    ),
     path(
         "HSA_MODEL_TOPOLOGY",
         Use::NoMeaning("a simulator is a plugin here"),
@@ -358,7 +367,60 @@ pub const VARIABLES: &[Variable] = &[
     ),
     row(
         "VHSAKMT_DEBUG_LEVEL",
-        Use::Driver("how much the virtual machine's driver library logs"),
+        Use::NoMeaning("HSA_DEBUG_LEVEL is for drivers, too"),
+    ),
+    // AMD's runtime of 2026.
+    row(
+        "HSA_SIGBUS_DELAY_MS",
+        Use::NoMeaning("an access to memory that a device lost is not delayed"),
+    ),
+    row(
+        "HSA_ENABLE_HIGH_PRECISION_TIMESTAMPS",
+        Use::NoMeaning("clocks of devices and host are compared as exactly as the driver can"),
+    ),
+    row(
+        "HSA_HOTSWAP_ENABLE",
+        Use::NoMeaning("code is not exchanged while it runs"),
+    ),
+    row(
+        "HSA_DISABLE_GFX12_STRICT",
+        Use::NoMeaning("kernels run as they were compiled"),
+    ),
+    row(
+        "HSA_ENABLE_DTIF_FAST_COPY",
+        Use::NoMeaning("a simulator is a plugin here"),
+    ),
+    row(
+        "HSA_DTIF_SKIP_INV_CODE_CACHE",
+        Use::NoMeaning("a simulator is a plugin here"),
+    ),
+    row(
+        "HSA_ENABLE_DXG_DETECTION",
+        Use::NoMeaning("each way to a device is a plugin here"),
+    ),
+    row(
+        "HSA_COREDUMP_SHOW_PROGRESS",
+        Use::NoMeaning("an error of a kernel does not end the process"),
+    ),
+    row(
+        "HSA_DISABLE_COREDUMP_ON_EXCEPTION",
+        Use::NoMeaning("an error of a kernel does not end the process"),
+    ),
+    path(
+        "HSA_COREDUMP_PATTERN",
+        Use::NoMeaning("an error of a kernel does not end the process"),
+    ),
+    row(
+        "HSA_ENABLE_LIGHTWEIGHT_COREDUMP",
+        Use::NoMeaning("an error of a kernel does not end the process"),
+    ),
+    row(
+        "HSA_SDMA_LINEAR_B2B",
+        Use::NoMeaning("the form of a copy packet follows from the engine's description"),
+    ),
+    row(
+        "HSA_SDMA_MULTICAST",
+        Use::NoMeaning("the form of a copy packet follows from the engine's description"),
     ),
 ];
 

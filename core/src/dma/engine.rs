@@ -8,6 +8,7 @@ use super::packets::{Builder, COPY_WORDS};
 use super::{bytes_of, fill_word, rows};
 use crate::agent::DeviceRef;
 use crate::error::{Error, Result};
+use crate::log::{self, Topic};
 use crate::memory::host::page_bytes;
 use crate::memory::shown::ShownPages;
 use crate::runtime::Runtime;
@@ -195,6 +196,8 @@ impl Engine {
 
     /// Puts packets into the ring and rings.
     fn submit(&self, words: &[u32]) -> Result<()> {
+        let name = &self.queue.name;
+        log::line(Topic::Engines, format_args!("{name}: packets {words:x?}"));
         let bytes = words.len() as u64 * 4;
         let mut written = self.written.lock();
         let place = *written % RING_BYTES;

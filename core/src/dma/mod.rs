@@ -9,6 +9,9 @@ mod engine;
 mod kernels;
 mod packets;
 mod route;
+mod steps;
+
+pub use steps::{Gate, Step, Word};
 
 use crate::agent::DeviceRef;
 use crate::clock;
@@ -30,6 +33,8 @@ use std::thread::JoinHandle;
 const THREADS: usize = 2;
 /// Copies up to this size are done on the calling thread.
 const AT_ONCE: u64 = 64 << 10;
+/// Nanoseconds until words of memory are looked at again that jobs wait for.
+const NEXT_LOOK: u64 = 500_000;
 
 /// A copy or fill, with the agents it is between.
 #[derive(Clone, Copy, Debug)]
@@ -90,16 +95,16 @@ fn fill_word(request: &api::CopyRequest) -> u32 {
 
 #[derive(Debug)]
 struct Job {
-    copies: Vec<Copy>,
+    steps: Vec<Step>,
     dependencies: Vec<&'static Block>,
+    gate: Gate,
     completion: Option<&'static Block>,
 }
 
 impl Job {
     fn is_ready(&self) -> bool {
-        self.dependencies
-            .iter()
-            .all(|s| s.value.load(Ordering::Acquire) == 0)
+        let met = |signal: &&Block| signal.value.load(Ordering::Acquire) == 0;
+        self.dependencies.iter().all(met) && self.gate.is_open()
     }
 }
 
@@ -135,12 +140,34 @@ impl Dma {
         dependencies: &[&'static Block],
         completion: Option<&'static Block>,
     ) -> Result<()> {
+        let steps = copies.into_iter().map(Step::Copy).collect();
+        self.submit_steps(runtime, steps, dependencies, Gate::default(), completion)
+    }
+
+    /// [`Dma::submit`] of other steps, between words of memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfResources`] when no thread can start.
+    pub fn submit_steps(
+        &self,
+        runtime: &Arc<Runtime>,
+        steps: Vec<Step>,
+        dependencies: &[&'static Block],
+        gate: Gate,
+        completion: Option<&'static Block>,
+    ) -> Result<()> {
         let job = Job {
-            copies,
+            steps,
             dependencies: dependencies.to_vec(),
+            gate,
             completion,
         };
-        let small = job.copies.iter().map(Copy::bytes).sum::<u64>() <= AT_ONCE;
+        let bytes = job
+            .steps
+            .iter()
+            .fold(0, |sum: u64, step| sum.saturating_add(step.bytes()));
+        let small = bytes <= AT_ONCE;
         if small && job.is_ready() {
             run(runtime, &job);
             return Ok(());
@@ -225,8 +252,13 @@ fn serve(shared: &Shared, runtime: &Weak<Runtime>) {
             let dependencies: Vec<&Block> =
                 jobs.iter().flat_map(|j| j.dependencies.iter().copied()).collect();
             let seen = jobs.len();
+            let most = if jobs.iter().any(|job| job.gate.is_watched()) {
+                NEXT_LOOK
+            } else {
+                u64::MAX
+            };
             drop(jobs);
-            wait::wait_group(&dependencies, u64::MAX, || {
+            wait::wait_group(&dependencies, most, || {
                 let jobs = shared.jobs.lock();
                 shared.stopping.load(Ordering::Acquire)
                     || jobs.len() != seen
@@ -239,7 +271,10 @@ fn serve(shared: &Shared, runtime: &Weak<Runtime>) {
 /// Does a job and completes its signal.
 fn run(runtime: &Arc<Runtime>, job: &Job) {
     let start = clock::now();
-    let failed = job.copies.iter().find_map(|copy| runtime.copy_now(copy).err());
+    let failed = job.steps.iter().find_map(|step| runtime.step_now(step).err());
+    if failed.is_none() {
+        job.gate.pass();
+    }
     let Some(completion) = job.completion else { return };
     if let Some(error) = failed {
         eprintln!("hansa: an asynchronous copy failed: {error}");

@@ -45,7 +45,7 @@ pub struct Facts {
     pub owner: u32,
     /// That region's flags, of 8 bits (`hsa_amd_memory_pool_global_flag_t`).
     pub global_flags: u32,
-    /// How it was allocated, of 8 bits (`hsa_amd_memory_pool_flag_t`, as far as programs are told).
+    /// What it was made with, of 8 bits (`hsa_amd_pointer_info_alloc_flag_t`).
     pub flags: u32,
     /// The kind that programs are told, of 3 bits (`hsa_amd_pointer_type_t`).
     pub kind: u8,

@@ -229,7 +229,7 @@ impl Runtime {
             registrations,
             ..empty(wanted.region, wanted.flags)
         };
-        *allocation.granted.lock() = wanted.agents.to_vec();
+        *allocation.granted.lock() = wanted.agents.into();
         self.memory.insert(Arc::new(allocation));
         Ok(given.device_address)
     }

@@ -71,7 +71,7 @@ impl Runtime {
             ..empty(region, 0)
         };
         let seen = allocation.base;
-        *allocation.granted.lock() = agents.to_vec();
+        *allocation.granted.lock() = agents.into();
         self.memory.insert(Arc::new(allocation));
         Ok(seen)
     }
@@ -125,8 +125,8 @@ impl Runtime {
             }
         }
         let new = agents.iter().copied().filter(|agent| !granted.contains(agent));
-        let new: Vec<usize> = new.collect();
-        granted.extend(new);
+        let all: Arc<[usize]> = granted.iter().copied().chain(new).collect();
+        *granted = all;
         Ok(())
     }
 

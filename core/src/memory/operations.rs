@@ -280,9 +280,12 @@ impl Runtime {
     /// As [`Runtime::allocate`].
     pub fn allocate_for_all(&self, region: usize, bytes: u64) -> Result<u64> {
         let address = self.allocate(region, bytes, 0)?;
-        if self.regions[region].is_host() {
-            let devices = (0..self.agents.len()).filter(|&agent| !self.agents[agent].is_cpu());
-            self.allow_access(&devices.collect::<Vec<_>>(), address)?;
+        if let Some(allocation) = self
+            .memory
+            .find(address)
+            .filter(|_| self.regions[region].is_host())
+        {
+            *allocation.granted.lock() = Arc::clone(&self.devices);
         }
         Ok(address)
     }
@@ -338,7 +341,7 @@ impl Runtime {
                 object.unmap(&map_request(handle, &removed))?;
             }
         }
-        *granted = agents.to_vec();
+        *granted = agents.into();
         Ok(())
     }
 
@@ -402,7 +405,7 @@ pub(crate) fn empty(region: usize, flags: u32) -> Allocation {
         region,
         registrations: Vec::new(),
         user_data: AtomicU64::new(0),
-        granted: Mutex::new(Vec::new()),
+        granted: Mutex::default(),
         callbacks: Callbacks::default(),
         flags,
         locks: AtomicU64::new(1),

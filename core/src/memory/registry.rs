@@ -4,6 +4,7 @@
 use super::callbacks::Callbacks;
 use super::host::Pages;
 use super::index::{Facts, Index, Writer};
+use super::operations::flag;
 use super::overlap::Overlapping;
 use super::region::Region;
 use super::spares::Spares;
@@ -90,8 +91,8 @@ pub struct Allocation {
     pub registrations: Vec<(usize, MemoryHandle)>,
     /// The program's word (`hsa_amd_pointer_info_set_userdata`).
     pub user_data: AtomicU64,
-    /// Agents that were given access beyond the default, by index.
-    pub granted: Mutex<Vec<usize>>,
+    /// Agents that were given access beyond the default, by index. Many allocations share the list of all devices.
+    pub granted: Mutex<Arc<[usize]>>,
     /// Called when it is freed.
     pub callbacks: Callbacks,
     /// Flags of the allocation call.
@@ -127,7 +128,7 @@ impl Allocation {
             kind: self.kind.pointer_type(),
             owner: home.agent,
             global_flags: home.flags,
-            flags: (self.flags >> 2) & 1 | (self.flags & 2),
+            flags: made_with(self, home),
             registered: self.kind.is_allocated() || !self.registrations.is_empty(),
         }
     }
@@ -197,6 +198,29 @@ struct Home {
     agent: u32,
     /// Its flags.
     flags: u32,
+    is_host: bool,
+}
+
+/// What an allocation was made with, as bits of `hsa_amd_pointer_info_alloc_flag_t`.
+const fn made_with(allocation: &Allocation, home: Home) -> u32 {
+    const EXECUTABLE: u32 = 1;
+    const CONTIGUOUS: u32 = 2;
+    const NONPAGED: u32 = 4;
+    const HOST_ACCESS: u32 = 16;
+    let mut bits = 0;
+    if allocation.flags & flag::EXECUTABLE != 0 {
+        bits |= EXECUTABLE;
+    }
+    if allocation.flags & flag::CONTIGUOUS != 0 {
+        bits |= CONTIGUOUS;
+    }
+    if !home.is_host {
+        bits |= NONPAGED;
+    }
+    if allocation.host_base != 0 {
+        bits |= HOST_ACCESS;
+    }
+    bits
 }
 
 /// Locked host memory, which may lie inside other allocations.
@@ -229,6 +253,7 @@ impl Registry {
             // There are never as many agents as that.
             agent: u32::try_from(region.agent).unwrap_or(u32::MAX),
             flags: region.flags.bits(),
+            is_host: region.is_host(),
         };
         let book = Book::default();
         Self {

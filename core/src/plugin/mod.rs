@@ -44,7 +44,7 @@ pub use self::start::{LoadedExtension, MakeHost};
 use self::glob::names;
 use self::select::{asked_by_name, select, Plan};
 use self::start::{Serving, Starter};
-use crate::config::{Config, Origin};
+use crate::config::{Config, Origin, Warning};
 
 /// Why the runtime must not start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -239,20 +239,21 @@ impl Plugins {
         &self.candidates
     }
 
+    /// A warning for each part of the configuration that is for a plugin which was not found.
+    pub fn unanswered(&self) -> Vec<Warning> {
+        let names = self.candidates.iter().map(|candidate| candidate.name.as_str());
+        self.config.backends_without(&names.collect::<Vec<_>>())
+    }
+
     /// The report, as things stand.
     pub fn report(&self) -> Report {
-        let ids: Vec<&str> = self
-            .candidates
+        let warnings = self
+            .config
+            .warnings
             .iter()
-            .map(|candidate| candidate.name.as_str())
+            .chain(&self.unanswered())
+            .map(ToString::to_string)
             .collect();
-        let mut warnings: Vec<String> = self.config.warnings.iter().map(ToString::to_string).collect();
-        warnings.extend(
-            self.config
-                .backends_without(&ids)
-                .into_iter()
-                .map(|name| format!("[backend.{name}] is for a plugin that was not found")),
-        );
         Report {
             schema: SCHEMA,
             runtime: Runtime::this(),

@@ -3,6 +3,7 @@
 //! A device queue is read by a driver's packet processor; a soft queue is read by the program. Errors of a
 //! device queue arrive through its inactive signal and end in the program's callback.
 
+mod bell;
 pub mod code_caches;
 pub mod counted;
 pub mod descriptor;
@@ -25,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::log::{self, Topic};
 use crate::memory::host::{HostOptions, Pages};
 use crate::runtime::Runtime;
-use crate::signal::block::{flag, KIND_DOORBELL};
+use crate::signal::block::flag;
 use crate::signal::{pool, Block, Condition};
 use crate::trace;
 use counted::Name;
@@ -288,7 +289,7 @@ impl Queue {
             runtime.register_with(&[place.driver], ring.address as u64, ring.bytes as u64)?;
         let descriptor = slots::take(runtime)?;
         undo.descriptor = Some(descriptor);
-        let doorbell = pool::create(0, flag::DOORBELL | flag::INTERNAL)?;
+        let doorbell = bell::create()?;
         undo.signals.push(doorbell);
         let inactive = pool::create(0, flag::INTERNAL | flag::SLEEPS)?;
         undo.signals.push(inactive);
@@ -357,16 +358,7 @@ impl Queue {
                 event: exceptions.map_or(0, |word| word.event_id.load(Ordering::Relaxed)),
                 percent: 100,
             })?;
-        if info.doorbell.kind.contains(api::DoorbellKind::NOTIFIER) {
-            doorbell.queue.store(info.doorbell.context, Ordering::Relaxed);
-            doorbell
-                .notify
-                .store(info.doorbell.notify as usize as u64, Ordering::Release);
-        } else {
-            let at = i64::from_ne_bytes(info.doorbell.address.to_ne_bytes());
-            doorbell.value.store(at, Ordering::Release);
-        }
-        doorbell.become_doorbell(KIND_DOORBELL);
+        bell::connect(doorbell, &info.doorbell);
 
         let scratch = undo.scratch.take().map(|(_, allocation)| allocation);
         let queue = Arc::new(Self {
@@ -397,6 +389,7 @@ impl Queue {
         }
         descriptor.tag.store(TAG, Ordering::Release);
         watch(runtime, &queue, inactive, errors::serve)?;
+        bell::listen(runtime, &queue)?;
         if let Some(exceptions) = exceptions {
             watch(runtime, &queue, exceptions, |_, queue, word| {
                 errors::except(queue, word);
@@ -532,10 +525,7 @@ impl Queue {
             if let Some(scratch) = scratch {
                 scratch::release(runtime, device.driver, self.descriptor.handle(), scratch);
             }
-            device.doorbell.notify.store(0, Ordering::Release);
-            device.doorbell.value.store(0, Ordering::Release);
-            device.doorbell.become_value();
-            pool::retire(device.doorbell);
+            bell::end(device.doorbell);
             // Ends the handler, which holds a reference.
             device.failed.store(true, Ordering::Release);
             device.inactive.value.store(errors::GONE, Ordering::Release);

@@ -2,6 +2,7 @@
 
 use super::{Queue, QueueOptions, QueueType, PACKET_BYTES};
 use crate::error::{Error, Result};
+use crate::log::{self, Topic};
 use crate::runtime::Runtime;
 use crate::signal::block::flag;
 use crate::signal::{pool, wait, Condition};
@@ -62,6 +63,13 @@ impl Queue {
                 word(i).store(*value, Ordering::Relaxed);
             }
             word(0).store(packet[0], Ordering::Release);
+        }
+        for (index, packet) in (first..).zip(&*packets) {
+            let queue = descriptor.id.load(Ordering::Relaxed);
+            log::line(
+                Topic::Packets,
+                format_args!("queue {queue}: packet {index}: {packet:x?}"),
+            );
         }
         let end = first + packets.len() as u64;
         descriptor.write_index.store(end, Ordering::Release);

@@ -64,11 +64,13 @@ fn start(epoch: u16, built_ins: &[BuiltIn], mut config: Config) -> (Report, Resu
     }
     let level = u32::from(log::loudness(&config.settings));
     let errors = config.settings.hsa.enable_queue_fault_message.value;
+    let said_by = config.clone();
     let make_host = |id: &str, configuration: String| {
         let runtime = Arc::clone(&cell);
         api::HostObject::new(PluginHost {
             id: id.to_owned(),
             configuration,
+            origins: said_by.backend_origins(id),
             level,
             errors,
             runtime,
@@ -80,6 +82,7 @@ fn start(epoch: u16, built_ins: &[BuiltIn], mut config: Config) -> (Report, Resu
         environment.secure(),
         built_ins,
     );
+    config.warnings.extend(plugins.unanswered());
     let drivers: Vec<DriverSlot> = plugins
         .start_drivers(&LinuxSystem, &make_host)
         .into_iter()
@@ -126,8 +129,11 @@ fn assemble(
         guard_small: guard_pages.origin != Origin::Default,
         executable: false,
     };
+    let is_device = |agent: &usize| !machine.agents[*agent].is_cpu();
+    let devices = (0..machine.agents.len()).filter(is_device).collect();
     Arc::new(Runtime {
         epoch,
+        devices,
         config,
         report: Mutex::new(Report::empty()),
         drivers,

@@ -2,9 +2,12 @@
 
 use super::Runtime;
 use crate::agent::DeviceRef;
+use crate::config::Origin;
 use crate::signal::{block::Block, hardware, pool, wait};
 use crate::{clock, queue};
 use hansa_plugin_api as api;
+use hansa_plugin_api::fork::Lock;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// Where a plugin's host finds the runtime once it is built.
@@ -31,6 +34,8 @@ pub struct PluginHost {
     pub id: String,
     /// Its part of the configuration.
     pub configuration: String,
+    /// Where the keys in it came from.
+    pub origins: BTreeMap<String, Origin>,
     /// The quietest messages that are shown.
     pub level: u32,
     /// Whether errors are shown however quiet the rest is.
@@ -39,8 +44,29 @@ pub struct PluginHost {
     pub runtime: Arc<RuntimeCell>,
 }
 
+/// What was said of settings of plugins: each is said once in a process, however often plugins read them.
+static SAID: Lock<BTreeSet<String>> = Lock::new(BTreeSet::new());
+
+impl PluginHost {
+    /// Shows that a setting could not be used, and where it came from.
+    fn warn_of_setting(&self, message: &str) {
+        let key = message.split([' ', '=', ':']).next().unwrap_or_default();
+        let line = match self.origins.get(key) {
+            Some(origin) => format!("hansa: {origin}: {}: {message}", self.id),
+            None => format!("hansa: {}: {message}", self.id),
+        };
+        if SAID.lock().insert(line.clone()) {
+            eprintln!("{line}");
+        }
+    }
+}
+
 impl api::Host for PluginHost {
     fn log(&self, level: api::LogLevel, message: api::RStr<'_>) -> api::Result<()> {
+        if level == api::LogLevel::SETTING {
+            self.warn_of_setting(&message);
+            return Ok(());
+        }
         if level.0 <= self.level || (self.errors && level.0 <= api::LogLevel::ERROR.0) {
             match self.runtime.get().filter(|_| level.0 <= api::LogLevel::ERROR.0) {
                 Some(runtime) => eprintln!("hansa: {}: {}", self.id, runtime.with_kernel_names(&message)),
@@ -76,8 +102,8 @@ impl api::Host for PluginHost {
     fn event_raised(&self, event: u32) -> api::Result<()> {
         if hardware::is_shared(event) {
             hardware::wake();
-        } else if let Some(block) = pool::of_event(event) {
-            wait::changed(block);
+        } else {
+            pool::of_event(event).for_each(wait::changed);
         }
         Ok(())
     }

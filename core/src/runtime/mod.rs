@@ -90,6 +90,8 @@ pub struct Runtime {
     pub drivers: Vec<DriverSlot>,
     /// The agents: CPU agents first.
     pub agents: Vec<Agent>,
+    /// The agents that are devices, by index.
+    pub devices: Arc<[usize]>,
     /// The regions of all agents.
     pub regions: Vec<Region>,
     /// The caches of all agents.
@@ -280,5 +282,6 @@ impl Runtime {
             // As above.
             let _ = driver.object.close();
         }
+        log::send_nowhere();
     }
 }

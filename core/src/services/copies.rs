@@ -1,7 +1,7 @@
 //! Copies and their times.
 
 use super::{completion, gpu, live_signals, Group};
-use crate::dma::Copy;
+use crate::dma::{Copy, Gate, Step, Word};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::signal;
@@ -12,8 +12,14 @@ use std::sync::atomic::Ordering;
 pub(super) struct Copies(pub(super) Group);
 
 /// `hsa_amd_memory_copy_op_type_t`.
-const LINEAR: u32 = 0;
-const BROADCAST: u32 = 1;
+mod kind {
+    pub(super) const LINEAR: u32 = 0;
+    pub(super) const BROADCAST: u32 = 1;
+    pub(super) const SWAP: u32 = 2;
+    pub(super) const INDIRECT_SOURCE: u32 = 3;
+    pub(super) const INDIRECT_DESTINATION: u32 = 4;
+    pub(super) const INDIRECT_BOTH: u32 = 5;
+}
 
 /// The agent of a handle, or the one whose memory an address is in when the handle is 0.
 fn agent_at(runtime: &Runtime, agent: u64, address: u64) -> Result<usize> {
@@ -106,11 +112,9 @@ impl api::CopyServices for Copies {
         let dependencies = live_signals(&dependencies)?;
         let mut jobs = Vec::with_capacity(operations.len());
         for operation in operations.iter() {
-            if operation.kind != LINEAR && operation.kind != BROADCAST {
-                return Err(Error::NotSupported("swaps and indirect copies").into());
-            }
             let source_agent = runtime.agent_index(operation.source_agent)?;
-            let mut copies = Vec::with_capacity(operation.destinations.len());
+            let gate = Gate::new(&runtime, operation.wait, operation.signal)?;
+            let mut steps = Vec::with_capacity(operation.destinations.len());
             for (index, &destination) in operation.destinations.iter().enumerate() {
                 let one = |list: &[u64]| list.get(index).or_else(|| list.first()).copied();
                 let (Some(source), Some(bytes), Some(agent)) = (
@@ -122,16 +126,36 @@ impl api::CopyServices for Copies {
                         Error::InvalidArgument("the lists of an operation are of unequal length").into(),
                     );
                 };
-                copies.push(Copy {
+                let copy = Copy {
                     request: api::CopyRequest::linear(0, destination, source, bytes),
                     destination_agent: runtime.agent_index(agent)?,
                     source_agent,
+                };
+                // An end is where the address says, unless that is the address of a pointer.
+                let end = |kinds: [u32; 2], address| {
+                    if kinds.contains(&operation.kind) {
+                        return Word::at(&runtime, address).map(Some);
+                    }
+                    runtime.stays_inside(address, bytes).map(|()| None)
+                };
+                let source_word = end([kind::INDIRECT_SOURCE, kind::INDIRECT_BOTH], source)?;
+                let destination_word = end([kind::INDIRECT_DESTINATION, kind::INDIRECT_BOTH], destination)?;
+                steps.push(match operation.kind {
+                    kind::LINEAR | kind::BROADCAST => Step::Copy(copy),
+                    kind::SWAP => Step::Swap(copy),
+                    _ => Step::Indirect {
+                        copy,
+                        source: source_word,
+                        destination: destination_word,
+                    },
                 });
             }
-            jobs.push((copies, completion(operation.completion)?));
+            jobs.push((steps, gate, completion(operation.completion)?));
         }
-        for (copies, completion) in jobs {
-            runtime.dma.submit(&runtime, copies, &dependencies, completion)?;
+        for (steps, gate, completion) in jobs {
+            runtime
+                .dma
+                .submit_steps(&runtime, steps, &dependencies, gate, completion)?;
         }
         Ok(())
     }

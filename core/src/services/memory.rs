@@ -4,8 +4,7 @@ use super::{agents_of, agents_or_all, Group};
 use crate::error::{Error, Result};
 use crate::handle::{self, Kind};
 use crate::memory::index::{self, Facts};
-use crate::memory::FreeCallback;
-use crate::memory::Reach;
+use crate::memory::{FreeCallback, Reach};
 use crate::runtime::Runtime;
 use hansa_plugin_api as api;
 

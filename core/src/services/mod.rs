@@ -12,6 +12,7 @@ mod signals;
 
 use crate::agent::AgentKind;
 use crate::error::{Error, Result};
+use crate::log;
 use crate::queue::reclaim;
 use crate::runtime::events::Handler;
 use crate::runtime::host::RuntimeCell;
@@ -180,12 +181,16 @@ impl api::RuntimeServices for Services {
         Err(Error::NotSupported("attributes of agents that a program sets").into())
     }
 
-    fn log_packets(&self, flags: u64, _sink: api::LogSink) -> api::Result<()> {
+    fn log_packets(&self, flags: u64, sink: api::LogSink) -> api::Result<()> {
         self.group.runtime()?;
-        if flags == 0 {
-            return Ok(());
-        }
-        Err(Error::NotSupported("logs of packets").into())
+        log::send_to(flags, sink);
+        Ok(())
+    }
+
+    fn high_precision_timestamps(&self) -> api::Result<()> {
+        self.group.runtime()?;
+        queues::read_with_care();
+        Ok(())
     }
 
     fn on_system_event(&self, handler: api::EventHandler) -> api::Result<()> {

@@ -1,12 +1,14 @@
 //! Queues and their times.
 
 use super::{gpu, Group};
+use crate::agent::DeviceRef;
+use crate::clock;
 use crate::error::{Error, Result};
 use crate::queue::{ErrorCallback, Queue, QueueOptions, QueueType, PACKET_BYTES};
 use crate::runtime::Runtime;
 use crate::signal;
 use hansa_plugin_api as api;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Debug)]
 pub(super) struct Queues(pub(super) Group);
@@ -38,7 +40,36 @@ fn callback(handler: api::ROption<api::QueueErrorHandler>) -> Option<ErrorCallba
     })
 }
 
+/// Whether pairs of clocks are read with care (`hsa_amd_enable_high_precision_timestamps`); for the rest of the process.
+static CAREFUL: AtomicBool = AtomicBool::new(false);
+/// Pairs that are read then.
+const READS: usize = 8;
+
+/// Reads pairs of clocks with care from now on.
+pub(super) fn read_with_care() {
+    CAREFUL.store(true, Ordering::Relaxed);
+}
+
 impl Runtime {
+    /// The clocks of a device and of the system at one moment.
+    fn counters(&self, device: DeviceRef) -> Result<api::ClockCounters> {
+        let read = || self.drivers[device.driver].object.clock_counters(device.node);
+        if !CAREFUL.load(Ordering::Relaxed) {
+            return Ok(read()?);
+        }
+        // The shortest one: a read that took long may have been interrupted between the two clocks.
+        let mut best = (u64::MAX, read()?);
+        for _ in 0..READS {
+            let before = clock::now();
+            let counters = read()?;
+            let took = clock::now() - before;
+            if took < best.0 {
+                best = (took, counters);
+            }
+        }
+        Ok(best.1)
+    }
+
     /// A tick of a device's clock in ticks of the HSA clock.
     ///
     /// # Errors
@@ -46,9 +77,7 @@ impl Runtime {
     /// What the driver says.
     pub fn convert_tick(&self, agent: usize, tick: u64) -> Result<u64> {
         let device = self.agents[agent].device().ok_or(Error::InvalidAgent)?;
-        let now = self.drivers[device.reference.driver]
-            .object
-            .clock_counters(device.reference.node)?;
+        let now = self.counters(device.reference)?;
         let device_hz = i128::from(device.description.timestamp_hz.max(1));
         let ago = i128::from(now.device) - i128::from(tick);
         let system = i128::from(now.system) - ago * i128::from(now.system_hz) / device_hz;

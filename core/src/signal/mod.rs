@@ -86,7 +86,7 @@ fn address(value: u64) -> usize {
 
 fn ring_hardware(block: &Block, value: i64) {
     let doorbell = block.value.load(Ordering::Relaxed);
-    if doorbell == 0 {
+    if doorbell == 0 || block.kind.load(Ordering::Relaxed) != block::KIND_DOORBELL {
         return;
     }
     std::sync::atomic::fence(Ordering::SeqCst);

@@ -190,11 +190,21 @@ pub fn release(block: &'static Block) {
     }
 }
 
-/// The signal of an event number that a device raised, if it is one of the pool's.
-pub fn of_event(event: u32) -> Option<&'static Block> {
-    let address = ARENA.address_of(event as usize);
-    ARENA
-        .holds(address)
-        .then(|| Block::at(address))
-        .filter(|b| b.tag.load(Ordering::Relaxed) == TAG)
+/// How many event numbers the interrupts of a wave tell apart: gfx9's carry eight bits of the number, as ROCm's device
+/// library sends them (`__ockl_hsa_signal_store`).
+const TOLD_APART: u32 = 1 << 8;
+
+/// The pool's signals that an event number may be of: its own, and for a number that may be the end of a longer one all that
+/// end so.
+pub fn of_event(event: u32) -> impl Iterator<Item = &'static Block> {
+    let slots = u32::try_from(ARENA.committed_slots()).unwrap_or(u32::MAX);
+    let end = if event < TOLD_APART {
+        slots
+    } else {
+        slots.min(event.saturating_add(1))
+    };
+    (event..end)
+        .step_by(TOLD_APART as usize)
+        .map(slot)
+        .filter(|block| block.tag.load(Ordering::Relaxed) == TAG)
 }

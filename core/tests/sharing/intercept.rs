@@ -1,6 +1,6 @@
 //! Queues whose packets pass through handlers.
 
-use super::processor::{dispatch, ring, submit, write, Packet, Processor, DISPATCH};
+use super::processor::{dispatch, ring, soon, submit, write, Packet, Processor, DISPATCH};
 use super::rig::{is, rig, status, Rig};
 use hansa_core::queue::{index, Descriptor};
 use hansa_core::runtime::current;
@@ -8,7 +8,6 @@ use hansa_plugin_api as api;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 /// What a handler of the tests is, and what it has seen.
 struct Tool {
@@ -73,14 +72,6 @@ fn create(rig: Rig) -> (u64, &'static Processor) {
 
 fn destroy(queue: u64) {
     current().unwrap().destroy_queue(queue).unwrap();
-}
-
-fn soon(done: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(10), "it does not happen");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 #[test]

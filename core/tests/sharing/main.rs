@@ -11,6 +11,7 @@
 )]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod bells;
 mod counted;
 mod driver;
 mod intercept;

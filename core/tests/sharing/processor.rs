@@ -7,6 +7,7 @@ use hansa_plugin_api as api;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// A packet.
 pub(crate) type Packet = [u64; 8];
@@ -112,7 +113,7 @@ impl Processor {
         self.host.signal_changed(signal).unwrap();
     }
 
-    /// Rings a doorbell as a kernel does: a store to the signal, and an event.
+    /// Rings a doorbell as a kernel does: a store to the signal, and an interrupt with eight bits of the event's number.
     pub(crate) fn ring(&self, doorbell: u64, value: i64) {
         let block = Block::of(doorbell).unwrap();
         assert_eq!(
@@ -122,7 +123,7 @@ impl Processor {
         );
         block.value.store(value, Ordering::Release);
         let event = block.event_id.load(Ordering::Relaxed);
-        self.host.event_raised(event).unwrap();
+        self.host.event_raised(event & 0xff).unwrap();
     }
 
     fn run(&self) {
@@ -192,4 +193,13 @@ pub(crate) fn submit(queue: u64, packet: Packet) {
 pub(crate) fn ring(queue: u64, at: u64) {
     let doorbell = Descriptor::of(queue).unwrap().doorbell.load(Ordering::Relaxed);
     hansa_core::signal::store(doorbell, at.try_into().unwrap(), Ordering::Release);
+}
+
+/// Waits until something happens on another thread.
+pub(crate) fn soon(done: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(10), "it does not happen");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }

@@ -18,6 +18,9 @@ impl LogLevel {
     pub const ERROR: Self = Self(3);
     /// Something may not work.
     pub const WARNING: Self = Self(4);
+    /// One of the plugin's settings could not be used. The message begins with the setting's key and names the accepted
+    /// form; the runtime shows it once, whatever the level is, with the file and line that the setting came from.
+    pub const SETTING: Self = Self(5);
     /// Something happened.
     pub const INFO: Self = Self(6);
     /// Something for whoever looks for a fault.

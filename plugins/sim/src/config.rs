@@ -1,7 +1,7 @@
 //! The configuration of the software GPU: the `[backend."org.hansa.sim"]` table of the runtime's configuration.
 //!
 //! ```toml
-//! devices = 1            # 1 to 16
+//! devices = 1            # 1 to 64
 //! isa = "gfx900"         # gfx900, gfx906, gfx908 or gfx90a
 //! compute_units = 64     # default: what the chip has
 //! memory = "8 GiB"       # local memory of each device; committed as it is touched
@@ -14,16 +14,16 @@
 //! The table `environment` in it holds variables. `HSA_OVERRIDE_GFX_VERSION=9.0.10` makes every device a gfx90a, and
 //! `HSA_OVERRIDE_GFX_VERSION_N` the device that is node N when the `HANSA_HOST_NODES` nodes of the host are counted first. A
 //! version that the software GPU cannot be changes nothing here: the runtime reports it, and what runs is the chip's own.
+//!
+//! What means nothing is a complaint, and the default holds.
 
 use crate::isa::Target;
 use std::collections::BTreeMap;
-
-use hansa_plugin_api::{Error, ErrorCode};
+use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
-/// Every key, for the warning about one that is not among them.
-const KEYS: [&str; 9] = [
-    "environment",
+/// Every key, for the complaint about one that is not among them.
+const KEYS: [&str; 8] = [
     "devices",
     "isa",
     "compute_units",
@@ -78,91 +78,76 @@ impl Default for Config {
     }
 }
 
-/// What is wrong with a configuration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ConfigError {
-    /// It is not TOML.
-    #[error("The configuration of the software GPU is not TOML: {0}")]
-    Syntax(String),
-    /// A key has a value that cannot be.
-    #[error("{key} = {value} is not accepted; {key} is {accepted}")]
-    Value {
-        /// The key.
-        key: &'static str,
-        /// The value, as TOML writes it.
-        value: String,
-        /// What it could be.
-        accepted: &'static str,
-    },
-}
-
-impl From<ConfigError> for Error {
-    fn from(error: ConfigError) -> Self {
-        Self::new(ErrorCode::INVALID_ARGUMENT, error.to_string())
-    }
-}
-
 impl Config {
-    /// Every key that there is.
-    pub(crate) fn keys() -> [&'static str; KEYS.len()] {
-        KEYS
+    /// Reads a configuration. Answers it, a sentence for each setting that means nothing, and the variables that do
+    /// nothing here.
+    pub(crate) fn parse(text: &str) -> (Self, Vec<String>, Vec<String>) {
+        let mut config = Self::default();
+        let table: Table = match text.parse() {
+            Ok(table) => table,
+            Err(error) => {
+                let complaint = format!("the settings are not TOML: {}", error.message());
+                return (config, vec![complaint], Vec::new());
+            }
+        };
+        let settings = table
+            .iter()
+            .filter(|(key, value)| *key != ENVIRONMENT || !value.is_table());
+        let complaints = settings
+            .filter_map(|(key, value)| config.take(key, value).err())
+            .collect();
+        // Variables are over everything else.
+        let variables = table.get(ENVIRONMENT).and_then(Value::as_table);
+        let idle = variables.map_or_else(Vec::new, |variables| config.take_variables(variables));
+        (config, complaints, idle)
     }
 
-    /// Reads a configuration, and the keys in it that mean nothing.
-    pub(crate) fn parse(text: &str) -> Result<(Self, Vec<String>), ConfigError> {
-        let table: Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| ConfigError::Syntax(error.message().to_owned()))?;
-        let unknown = table
-            .keys()
-            .filter(|key| !KEYS.contains(&key.as_str()))
-            .cloned()
-            .collect();
-        let mut config = Self::default();
-        if let Some(value) = table.get("devices") {
-            config.devices = number("devices", value, 1..=16, "a whole number from 1 to 16, such as 1")?;
-        }
-        if let Some(value) = table.get("isa") {
-            config.isa = value.as_str().and_then(Target::from_name).ok_or_else(|| {
-                refused(
-                    "isa",
-                    value,
-                    "one of \"gfx900\", \"gfx906\", \"gfx908\", \"gfx90a\"",
-                )
-            })?;
-        }
-        if let Some(value) = table.get("compute_units") {
-            let accepted = "a whole number from 1 to 1024, such as 64";
-            config.compute_units = Some(number("compute_units", value, 1..=1024, accepted)?);
-        }
-        if let Some(value) = table.get("memory") {
-            config.memory = memory(value)?;
-        }
-        if let Some(value) = table.get("threads") {
-            let accepted = "a whole number from 0 (as many as the runtime says) to 1024";
-            config.threads = Some(number("threads", value, 0..=1024, accepted)?).filter(|&n| n > 0);
-        }
-        if let Some(value) = table.get("queues") {
-            config.queues = number(
-                "queues",
-                value,
-                1..=4096,
-                "a whole number from 1 to 4096, such as 128",
-            )?;
-        }
-        if let Some(value) = table.get("hmm") {
-            config.hmm = value
-                .as_bool()
-                .ok_or_else(|| refused("hmm", value, "true or false"))?;
-        }
-        if let Some(Value::Table(environment)) = table.get("environment") {
-            config.take_overrides(environment);
-        }
-        if let Some(value) = table.get("location") {
-            let accepted = "a PCI location, bus << 8 | device << 3 | function, such as 0x100";
-            config.location = number("location", value, 0..=u32::MAX >> 1, accepted)?;
-        }
-        Ok((config, unknown))
+    /// Takes a setting, or says what it could be.
+    fn take(&mut self, key: &str, value: &Value) -> Result<(), String> {
+        let accepted = match key {
+            "devices" => set(
+                &mut self.devices,
+                number(value, 1..=64),
+                "a whole number from 1 to 64",
+            ),
+            "isa" => {
+                let isa = value.as_str().and_then(Target::from_name);
+                let accepted = "one of \"gfx900\", \"gfx906\", \"gfx908\", \"gfx90a\"";
+                set(&mut self.isa, isa, accepted)
+            }
+            "compute_units" => {
+                let units = number(value, 1..=1024).map(Some);
+                set(&mut self.compute_units, units, "a whole number from 1 to 1024")
+            }
+            "memory" => {
+                let accepted =
+                    "a size from 1 MiB to 1024 GiB, such as \"8 GiB\", \"512 MiB\" or a number of bytes";
+                set(&mut self.memory, memory(value), accepted)
+            }
+            "threads" => {
+                let threads = number(value, 0..=1024).map(|n| Some(n).filter(|&n| n > 0));
+                let accepted = "a whole number from 0 (as many as the runtime says) to 1024";
+                set(&mut self.threads, threads, accepted)
+            }
+            "queues" => set(
+                &mut self.queues,
+                number(value, 1..=4096),
+                "a whole number from 1 to 4096",
+            ),
+            "hmm" => set(&mut self.hmm, value.as_bool(), "true or false"),
+            "location" => {
+                let location = number(value, 0..=u32::MAX >> 1);
+                let accepted = "a PCI location, bus << 8 | device << 3 | function, such as 0x100";
+                set(&mut self.location, location, accepted)
+            }
+            _ => {
+                return Err(format!(
+                    "{key} = {value}: unknown key; there are {}",
+                    KEYS.join(", ")
+                ))
+            }
+        };
+        accepted.map_err(|accepted| format!("{key} = {value}: expected {accepted}; the default holds"))
     }
 
     /// The processor that a device is.
@@ -170,15 +155,14 @@ impl Config {
         self.isa_of_device.get(&device).copied().unwrap_or(self.isa)
     }
 
-    fn take_overrides(&mut self, environment: &Table) {
-        let text = |name: &str| environment.get(name).and_then(Value::as_str);
+    /// Takes what variables say. Answers those that say nothing to the software GPU.
+    fn take_variables(&mut self, variables: &Table) -> Vec<String> {
+        let text = |name: &str| variables.get(name).and_then(Value::as_str);
         if let Some(target) = text(OVERRIDE).and_then(of_version) {
             self.isa = target;
         }
-        let host_nodes = text("HANSA_HOST_NODES")
-            .and_then(|n| n.parse::<u32>().ok())
-            .unwrap_or(1);
-        for (name, value) in environment {
+        let host_nodes = text(HOST_NODES).and_then(|n| n.parse::<u32>().ok()).unwrap_or(1);
+        for (name, value) in variables {
             let node = name
                 .strip_prefix(OVERRIDE)
                 .and_then(|rest| rest.strip_prefix('_'));
@@ -187,9 +171,20 @@ impl Config {
                 self.isa_of_device.insert(device, target);
             }
         }
+        let says_something = |name: &str| name.starts_with(OVERRIDE) || [HOST_NODES, DEBUG].contains(&name);
+        variables
+            .keys()
+            .filter(|name| !says_something(name))
+            .cloned()
+            .collect()
     }
 }
 
+/// The table of variables.
+const ENVIRONMENT: &str = "environment";
+const HOST_NODES: &str = "HANSA_HOST_NODES";
+/// What it asks for is always there: waves have a trap handler's registers.
+const DEBUG: &str = "HSA_ENABLE_DEBUG";
 const OVERRIDE: &str = "HSA_OVERRIDE_GFX_VERSION";
 
 /// The processor of a version, if the software GPU can be it: `9.0.10` is gfx90a.
@@ -201,29 +196,18 @@ fn of_version(version: &str) -> Option<Target> {
     Target::from_name(&format!("gfx{major}{minor:x}{step:x}"))
 }
 
-fn refused(key: &'static str, value: &Value, accepted: &'static str) -> ConfigError {
-    ConfigError::Value {
-        key,
-        value: value.to_string(),
-        accepted,
-    }
+/// Sets what there is a value for; otherwise answers the accepted form.
+fn set<T>(target: &mut T, value: Option<T>, accepted: &'static str) -> Result<(), &'static str> {
+    *target = value.ok_or(accepted)?;
+    Ok(())
 }
 
-fn number(
-    key: &'static str,
-    value: &Value,
-    range: std::ops::RangeInclusive<u32>,
-    accepted: &'static str,
-) -> Result<u32, ConfigError> {
-    value
-        .as_integer()
-        .and_then(|n| u32::try_from(n).ok())
-        .filter(|n| range.contains(n))
-        .ok_or_else(|| refused(key, value, accepted))
+fn number(value: &Value, range: RangeInclusive<u32>) -> Option<u32> {
+    let number = u32::try_from(value.as_integer()?).ok()?;
+    range.contains(&number).then_some(number)
 }
 
-fn memory(value: &Value) -> Result<u64, ConfigError> {
-    let accepted = "a size from 1 MiB to 1024 GiB, such as \"8 GiB\", \"512 MiB\" or a number of bytes";
+fn memory(value: &Value) -> Option<u64> {
     let bytes = match value {
         Value::Integer(bytes) => u64::try_from(*bytes).ok(),
         Value::String(text) => size(text),
@@ -232,7 +216,6 @@ fn memory(value: &Value) -> Result<u64, ConfigError> {
     bytes
         .filter(|bytes| (1 << 20..=1 << 40).contains(bytes))
         .map(|bytes| bytes / page() * page())
-        .ok_or_else(|| refused("memory", value, accepted))
 }
 
 /// Reads `8 GiB`, `8GiB`, `8G`, `8192 MiB` or a number of bytes.
@@ -256,11 +239,19 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Config {
-        Config::parse(text).unwrap().0
+        let (config, complaints, _) = Config::parse(text);
+        assert_eq!(complaints, [""; 0], "{text}");
+        config
     }
 
+    /// What is said of a setting that means nothing; the default must hold.
     fn refusal(text: &str) -> String {
-        Config::parse(text).unwrap_err().to_string()
+        let (config, complaints, _) = Config::parse(text);
+        assert_eq!(config, Config::default(), "{text}");
+        let [complaint] = &complaints[..] else {
+            panic!("{text}: {complaints:?}");
+        };
+        complaint.clone()
     }
 
     #[test]
@@ -318,19 +309,35 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_value_names_key_value_and_accepted_form() {
+    fn a_bad_value_names_key_value_and_accepted_form_and_the_rest_holds() {
         assert_eq!(
             refusal("isa = \"gfx1100\""),
-            "isa = \"gfx1100\" is not accepted; isa is one of \"gfx900\", \"gfx906\", \"gfx908\", \"gfx90a\""
+            "isa = \"gfx1100\": expected one of \"gfx900\", \"gfx906\", \"gfx908\", \"gfx90a\"; the default holds"
         );
-        assert!(refusal("devices = 0").starts_with("devices = 0 is not accepted"));
-        assert!(refusal("memory = \"8 GB\"").contains("such as \"8 GiB\""));
-        assert!(refusal("hmm = 1").contains("true or false"));
-        assert!(refusal("threads = \"many\"").contains("from 0"));
+        for (text, form) in [
+            ("devices = 0", "from 1 to 64"),
+            ("devices = 65", "from 1 to 64"),
+            ("devices = \"two\"", "from 1 to 64"),
+            ("compute_units = -1", "from 1 to 1024"),
+            ("memory = \"8 GB\"", "such as \"8 GiB\""),
+            ("memory = 0", "such as \"8 GiB\""),
+            ("queues = 4097", "from 1 to 4096"),
+            ("hmm = 1", "true or false"),
+            ("threads = \"many\"", "from 0"),
+            ("location = -1", "a PCI location"),
+            ("environment = 1", "unknown key"),
+            ("devcies = 2", "unknown key; there are devices, isa,"),
+        ] {
+            let said = refusal(text);
+            assert!(said.starts_with(text) && said.contains(form), "{said}");
+        }
+        let (config, complaints, _) = Config::parse("devices = 0\nqueues = 9\n");
+        assert_eq!((config.devices, config.queues, complaints.len()), (1, 9, 1));
     }
 
     #[test]
-    fn unknown_keys_are_listed() {
-        assert_eq!(Config::parse("devcies = 2").unwrap().1, ["devcies"]);
+    fn variables_that_do_nothing_here_are_named() {
+        let text = "[environment]\nHSA_OVERRIDE_GFX_VERSION = \"9.0.6\"\nHSA_DISABLE_CACHE = \"1\"\n";
+        assert_eq!(Config::parse(text).2, ["HSA_DISABLE_CACHE"]);
     }
 }

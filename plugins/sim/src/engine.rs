@@ -96,7 +96,7 @@ pub(crate) enum Outcome {
 /// A work-group that gave its thread back.
 #[derive(Debug)]
 pub(crate) struct Rest {
-    group: SuspendedGroup,
+    group: Box<SuspendedGroup>,
     /// Its private memory.
     slot: u32,
 }
@@ -304,8 +304,14 @@ impl Started<'_> {
                 None => return Outcome::NoRoom,
             },
         };
-        let result = exec::run_group(&self.dispatch, self.id(group), arena, slot);
-        self.launch.outcome(self.queue, result, slot)
+        match exec::run_group(&self.dispatch, self.id(group), arena, slot) {
+            // How nearly all groups end: nothing is moved around for them.
+            Ok(GroupOutcome::Done) => {
+                self.launch.leave(slot);
+                Outcome::Done
+            }
+            result => self.launch.outcome(self.queue, result, slot),
+        }
     }
 
     /// Number of a work-group in each dimension; the first runs fastest.

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::driver::SimDriver;
 use hansa_plugin_api::manifest::{Claims, DefaultUse, Kind, PluginFacts, Policy, TARGET};
 use hansa_plugin_api::{
-    DriverObject, Error, HostRef, LogLevel, Plugin, ProbeOutcome, RStr, RString, RVec, Result, INTERFACE,
+    DriverObject, HostRef, LogLevel, Plugin, ProbeOutcome, RStr, RString, RVec, Result, INTERFACE,
 };
 
 /// The software GPU as a plugin.
@@ -29,7 +29,7 @@ impl Plugin for SimPlugin {
     .checked();
 
     fn probe(host: HostRef<'_>) -> Result<ProbeOutcome> {
-        let config = configuration(host)?;
+        let (config, _) = configuration(host)?;
         let devices: RVec<RString> = (0..config.devices)
             .map(|index| RString::from(format!("software:{index}")))
             .collect();
@@ -37,22 +37,26 @@ impl Plugin for SimPlugin {
     }
 
     fn driver(host: HostRef<'static>) -> Result<DriverObject> {
-        let config = configuration(host)?;
+        let (config, idle) = configuration(host)?;
+        for variable in idle {
+            let text = format!("{variable} has no meaning here: the software GPU has nothing of the kind");
+            log(host, LogLevel::DEBUG, &text);
+        }
         Ok(DriverObject::new(SimDriver::new(host, config)))
     }
 }
 
-/// Reads the configuration, with a warning for each key that means nothing.
-fn configuration(host: HostRef<'_>) -> Result<Config> {
+/// Reads the configuration, with a warning for each setting that means nothing, and the variables that do nothing here.
+fn configuration(host: HostRef<'_>) -> Result<(Config, Vec<String>)> {
     let text = host.configuration()?;
-    let (config, unknown) = Config::parse(text.as_str()).map_err(Error::from)?;
-    for key in unknown {
-        let message = format!(
-            "The software GPU has no setting {key:?}; it has {}",
-            Config::keys().join(", ")
-        );
-        // A log that fails has nowhere to say so.
-        let _ = host.log(LogLevel::WARNING, RStr::from_str(&message));
+    let (config, complaints, idle) = Config::parse(text.as_str());
+    for complaint in complaints {
+        log(host, LogLevel::SETTING, &complaint);
     }
-    Ok(config)
+    Ok((config, idle))
+}
+
+fn log(host: HostRef<'_>, level: LogLevel, text: &str) {
+    // A log that fails has nowhere to say so.
+    let _ = host.log(level, RStr::from_str(text));
 }

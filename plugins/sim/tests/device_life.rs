@@ -9,7 +9,7 @@
 
 mod rig;
 
-use hansa_plugin_api::{ErrorCode, HostObject, Plugin};
+use hansa_plugin_api::{ErrorCode, HostObject, LogLevel, Plugin};
 use hansa_sim::SimPlugin;
 use rig::kernels::{arguments, Module};
 use rig::queue::BARRIER_AND;
@@ -120,19 +120,24 @@ fn a_driver_that_is_dropped_without_being_closed_stops() {
 }
 
 #[test]
-fn a_bad_configuration_is_an_error_of_probe_and_driver() {
-    let host = HostObject::new(FakeHost::leaked("devices = 99", 1));
-    let host: &'static HostObject = Box::leak(Box::new(host));
-    let error = SimPlugin::probe(host.as_ref()).unwrap_err();
-    assert!(
-        error.message.contains("devices = 99 is not accepted"),
-        "{}",
-        error.message
-    );
-    assert!(SimPlugin::driver(host.as_ref()).is_err());
-    let host = HostObject::new(FakeHost::leaked("devices = 3\ncolour = 1", 1));
-    let devices = SimPlugin::probe(host.as_ref()).unwrap().devices;
-    assert_eq!(devices.as_slice(), ["software:0", "software:1", "software:2"]);
+fn a_setting_that_cannot_be_used_is_said_and_the_default_holds() {
+    let devices = |text: &str| {
+        let fake = FakeHost::leaked(text, 1);
+        let host: &'static HostObject = Box::leak(Box::new(HostObject::new(fake)));
+        let devices = SimPlugin::probe(host.as_ref()).unwrap().devices;
+        assert!(SimPlugin::driver(host.as_ref()).is_ok(), "{text}");
+        (devices.len(), fake.logged(LogLevel::SETTING))
+    };
+    let (count, said) = devices("devices = 99");
+    assert_eq!(count, 1);
+    // By the probe and by the driver: the runtime shows it once.
+    assert_eq!(said.len(), 2);
+    let form = "devices = 99: expected a whole number from 1 to 64; the default holds";
+    assert!(said.iter().all(|line| line == form), "{said:?}");
+    let (count, said) = devices("devices = 3\ncolour = 1");
+    assert_eq!(count, 3);
+    assert!(said[0].starts_with("colour = 1: unknown key"), "{said:?}");
+    assert_eq!(devices("devices = 64"), (64, Vec::new()));
 }
 
 #[test]
@@ -144,7 +149,7 @@ fn a_runtime_without_threads_is_told_so_in_the_log() {
     let none = arguments(&rig, &[]);
     let program = Program::linear(module.kernel("empty"), none.address(), 640);
     queue.dispatch(&program, done.handle());
-    assert!(!rig.host.logged(hansa_plugin_api::LogLevel::ERROR).is_empty());
+    assert!(!rig.host.logged(LogLevel::ERROR).is_empty());
     // The next packet tries again.
     rig.host.may_spawn.store(1, Ordering::SeqCst);
     queue.dispatch(&program, 0);

@@ -1,5 +1,5 @@
-//! Values that are formulas of the lane number: random programs compute the same with them as where somebody watches, and
-//! every row is a row then.
+//! Values that are formulas of the lane number, and waves that go the same way: random programs compute the same with them
+//! as where somebody watches, and every row is a row and every wave alone then.
 
 #![allow(clippy::cast_possible_truncation, reason = "Random bits are cut to size")]
 
@@ -122,15 +122,27 @@ const STEPS: &[&str] = &[
     "v_mov_b32 v20, 0\nv_ashrrev_i64 v[22:23], 30, v[20:21]\nv_and_b32 v21, 0xff, A",
 ];
 
-/// Writes a random program that stores v0 to v15, VCC and the execution mask at the end.
-fn program(random: &mut Random) -> String {
+/// What parts waves, or may.
+const PARTING: [&str; 5] = ["exec", "readlane", "readfirstlane", "v_cmp", "gpr_idx"];
+
+/// Writes a random program that stores v0 to v15, VCC and the execution mask at the end. Waves of a group have places of
+/// their own for that; several do not store anywhere else.
+fn program(random: &mut Random, [width, height, depth]: [u16; 3]) -> String {
+    let alone = width * height * depth <= 64;
     let mut text = String::from(
         "s_load_dwordx4 s[20:23], s[8:9], 0x0\ns_waitcnt lgkmcnt(0)\ns_mov_b64 exec, -1\ns_add_u32 s22, s22, 0x1000\ns_addc_u32 s23, s23, 0\n\
-         v_mbcnt_lo_u32_b32 v50, -1, 0\nv_mbcnt_hi_u32_b32 v50, -1, v50\nv_lshlrev_b32 v50, 2, v50\n\
-         s_lshl_b32 s30, s15, 13\ns_add_u32 s20, s20, s30\ns_addc_u32 s21, s21, 0\n\
+         s_lshl_b32 s30, s15, 17\ns_add_u32 s20, s20, s30\ns_addc_u32 s21, s21, 0\n\
          v_mov_b32 v20, 0\nv_mov_b32 v21, 0\nv_mov_b32 v22, 0\nv_mov_b32 v23, 0\ns_mov_b32 s31, 2\n\
-         v_mov_b32 v51, 0\n",
+         v_mov_b32 v51, 0\nv_mbcnt_lo_u32_b32 v50, -1, 0\nv_mbcnt_hi_u32_b32 v50, -1, v50\nv_lshlrev_b32 v50, 2, v50\n",
     );
+    if !alone {
+        text += &format!(
+            "v_mul_u32_u24 v52, {height}, v2\nv_add_u32 v52, v52, v1\nv_mul_u32_u24 v52, {width}, v52\nv_add_u32 v52, v52, v0\n\
+             v_lshrrev_b32 v52, 6, v52\nv_lshl_add_u32 v50, v52, 13, v50\n"
+        );
+    }
+    // Now and then they go together for long.
+    let keeps = !alone && random.below(2) == 0;
     let values = [
         "0",
         "1",
@@ -158,6 +170,10 @@ fn program(random: &mut Random) -> String {
     }
     for _ in 0..40 {
         let step = random.of(STEPS);
+        let parts = PARTING.iter().any(|name| step.contains(name)) && random.below(8) != 0;
+        if !alone && step.contains("store") || keeps && parts {
+            continue;
+        }
         let (d, p, q) = (
             3 + random.below(12),
             4 + 2 * random.below(5),
@@ -200,9 +216,10 @@ fn program(random: &mut Random) -> String {
 }
 
 fn run(words: &[u32], level: Level, shape: [u16; 3], watched: bool) -> (String, Vec<u32>) {
-    let program = Program::raw(words, Target::Gfx900, level);
+    // Registers for few enough vectors, and no place in scratch memory, so that waves may go together.
+    let program = Program::raw_of(words, Target::Gfx900, level, [0x00af_03c1, 0x1b8c | 15 << 1]);
     let data: Vec<u32> = (0..8192u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
-    let (out, data) = (Memory::new(1 << 15), Memory::of(&data));
+    let (out, data) = (Memory::new(3 << 17), Memory::of(&data));
     let grid = shape.map(u32::from);
     let launch = Launch::new(&program, "raw", 1, 1).buffer(&out).buffer(&data);
     let launch = launch.shape([3 * grid[0], grid[1], grid[2]], shape);
@@ -220,7 +237,7 @@ fn run(words: &[u32], level: Level, shape: [u16; 3], watched: bool) -> (String, 
         }
         Ok::<(), hansa_sim::exec::Fault>(())
     });
-    let mut memory: Vec<u32> = out.values(1 << 13);
+    let mut memory: Vec<u32> = out.values(3 << 15);
     memory.extend(data.values::<u32>(8192));
     // Addresses differ from run to run, in registers that held them too.
     let what = match result {
@@ -241,9 +258,17 @@ fn random_programs_compute_the_same_with_formulas() {
         [32, 2, 1],
         [12, 5, 1],
         [2, 32, 1],
+        [128, 1, 1],
+        [256, 1, 1],
+        [1024, 1, 1],
+        [16, 16, 1],
+        [8, 16, 1],
+        [64, 4, 1],
+        [8, 8, 4],
+        [320, 1, 1],
     ];
-    for number in 0..150 {
-        let text = program(&mut random);
+    for number in 0..300 {
+        let text = program(&mut random, shapes[number % shapes.len()]);
         let Some(words) = assemble(&text, Target::Gfx900) else {
             return;
         };
@@ -255,7 +280,8 @@ fn random_programs_compute_the_same_with_formulas() {
             let differs = (0..memory.len()).find(|i| memory[*i] != result[*i]);
             if let Some(place) = differs {
                 panic!(
-                    "{number}, {level:?}, {shape:?}: place {place:#x} (register {}, lane {}) is {:#x}, not {:#x}\n{text}",
+                    "{number}, {level:?}, {shape:?}: place {place:#x} (wave {}, register {}, lane {}) is {:#x}, not {:#x}\n{text}",
+                    place >> 11,
                     place / 64 % 32,
                     place % 64,
                     result[place],

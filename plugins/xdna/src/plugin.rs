@@ -71,7 +71,7 @@ fn configuration(host: HostRef<'_>) -> Result<Config> {
     let (config, complaints) = Config::parse(text.as_str());
     for complaint in complaints {
         // A log that fails has nowhere to say so.
-        let _ = host.log(LogLevel::WARNING, RStr::from_str(&complaint));
+        let _ = host.log(LogLevel::SETTING, RStr::from_str(&complaint));
     }
     Ok(config)
 }

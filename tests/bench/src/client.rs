@@ -164,21 +164,29 @@ impl Client {
         Ok(String::from_utf8_lossy(&name[..length]).into_owned())
     }
 
+    /// The GPU agents.
+    ///
+    /// # Errors
+    ///
+    /// The function that failed and its status.
+    pub fn gpus(&self) -> Result<Vec<Gpu>> {
+        let mut gpus = Vec::new();
+        for agent in self.agents()? {
+            if self.agent_u32(agent, hsa_agent_info_t::DEVICE)? == hsa_device_type_t::GPU.0 {
+                let name = self.agent_name(agent)?;
+                gpus.push(Gpu { agent, name });
+            }
+        }
+        Ok(gpus)
+    }
+
     /// The first GPU agent.
     ///
     /// # Errors
     ///
     /// The function that failed and its status.
     pub fn gpu(&self) -> Result<Option<Gpu>> {
-        for agent in self.agents()? {
-            if self.agent_u32(agent, hsa_agent_info_t::DEVICE)? == hsa_device_type_t::GPU.0 {
-                return Ok(Some(Gpu {
-                    agent,
-                    name: self.agent_name(agent)?,
-                }));
-            }
-        }
-        Ok(None)
+        Ok(self.gpus()?.into_iter().next())
     }
 
     /// The first region of an agent whose global flags include these.

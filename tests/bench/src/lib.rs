@@ -14,6 +14,7 @@ mod baseline;
 mod calls;
 mod compute;
 mod device;
+mod growth;
 mod memory;
 mod opencl;
 pub mod pace;

@@ -1,13 +1,16 @@
-//! What programs do often, timed on whatever runtime a library is: one line each, for `hansa bench --kfd`.
+//! What programs do often, timed on whatever runtime a library is: one line each, for rows that compare two processes.
 
 use crate::call;
 use crate::client::{good, Client, Result};
 use crate::kernels::code_for;
 use crate::memory::{pool, Functions};
 use crate::report::{best_ns, median_us};
+use crate::waking;
 use hansa_plugin_api::hsa::*;
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::Path;
+use std::process::Command;
 use std::ptr::{null, null_mut};
 use std::time::{Duration, Instant};
 
@@ -26,6 +29,40 @@ type Allow = unsafe extern "C" fn(u32, *const hsa_agent_t, *const u32, *const c_
 /// Bytes of the large copies.
 const LARGE: usize = 64 << 20;
 
+/// Microseconds of several runs, by what was timed.
+pub(crate) type Times = BTreeMap<String, Vec<f64>>;
+
+/// The middle one of some times.
+pub(crate) fn middle(times: Option<&Vec<f64>>) -> Option<f64> {
+    let mut times = times?.clone();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied()
+}
+
+/// Has `this`, the program whose `bench --pace` is [`run`], time a library in a process that `change` prepares.
+pub(crate) fn time(
+    this: &Path,
+    library: &Path,
+    change: &dyn Fn(&mut Command),
+    times: &mut Times,
+) -> Result<()> {
+    let mut command = Command::new(this);
+    command.args(["bench", "--pace"]).arg(library);
+    change(&mut command);
+    let failed = |why: &str| format!("`hansa bench --pace {}`: {why}", library.display());
+    let output = command.output().map_err(|e| failed(&e.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(&String::from_utf8_lossy(&output.stderr)));
+    }
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let mut words = line.split(' ');
+        if let (Some(name), Some(Ok(time))) = (words.next(), words.next().map(str::parse)) {
+            times.entry(name.to_owned()).or_default().push(time);
+        }
+    }
+    Ok(())
+}
+
 /// Times the runtime in a library and prints a name and microseconds a line.
 ///
 /// # Errors
@@ -43,7 +80,8 @@ pub fn run(library: &Path) -> Result<()> {
         up.push(start.elapsed());
     }
     report("hsa_init", median_us(up));
-    let gpu = client.gpu()?.ok_or("there is no GPU")?;
+    // The last one, so that whoever looks for it from the first on takes the longest.
+    let gpu = client.gpus()?.pop().ok_or("there is no GPU")?;
     let host = client.host_region()?;
     let device = client
         .region(gpu.agent, hsa_region_global_flag_t::COARSE_GRAINED.0)?
@@ -51,10 +89,14 @@ pub fn run(library: &Path) -> Result<()> {
     let functions = Functions::of(&client)?;
     report("pool_host", functions.pair_ns(pool(host), 64 << 10)? / 1e3);
     report("pool_device", functions.pair_ns(pool(device), 64 << 10)? / 1e3);
+    report("pool_host_4k", functions.pair_ns(pool(host), 4 << 10)? / 1e3);
+    report("pool_device_4k", functions.pair_ns(pool(device), 4 << 10)? / 1e3);
     signals(&client)?;
     report("queue_create", queue_create(&client, gpu.agent)?);
     round_trips(&client, gpu.agent)?;
     copies(&client, &functions, gpu.agent, (host, device))?;
+    report("wake", waking::waiter(&client)?);
+    report("handler", waking::handler(&client)?);
     report("agent_get_info", agent_info(&client, gpu.agent) / 1e3);
     report("code_load", code_load(&client, gpu.agent, code_for(&gpu.name)?)?);
     call!(client, hsa_shut_down_fn())

@@ -5,6 +5,7 @@ use crate::call;
 use crate::client::{Client, Gpu, Result};
 use crate::kernels::{code_for, GROUP};
 use crate::report::Row;
+use crate::rivals;
 use crate::scratch::Scratch;
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -37,6 +38,7 @@ const START: Measure = Measure(
     "under 150 ms",
     150.0,
 );
+const BESIDE: Measure = Measure("  the same beside AMD's runtime", "ms", "at most 1.0", 1.0);
 const OURS: Measure = Measure("  of which in this library", "ms", "under 30 ms", 30.0);
 
 /// The rows of the HIP program, or why there are none.
@@ -46,7 +48,7 @@ pub(crate) fn hip(client: &Client, library: &Path) -> Result<Vec<Row>> {
     };
     match Program::compile(&gpu, library) {
         Ok(program) => program.rows(client, &gpu),
-        Err(why) => Ok([UP, DOWN, LAUNCH, STREAM, START, OURS]
+        Err(why) => Ok([UP, DOWN, LAUNCH, STREAM, START, BESIDE, OURS]
             .iter()
             .map(|Measure(name, unit, goal, _)| Row::missing(name, unit, goal, &why))
             .collect()),
@@ -133,6 +135,11 @@ impl Program {
         let below =
             |Measure(name, unit, goal, limit): Measure, ours| Row::below(name, ours, unit, limit, goal);
         let memcpy = ("memcpy", value("memcpy")?);
+        let (start, theirs) = self.start()?;
+        let beside = match theirs {
+            Ok(theirs) => against(BESIDE, start, ("AMD's, on a virtual device", theirs)),
+            Err(why) => Row::missing(BESIDE.0, BESIDE.1, BESIDE.2, &why),
+        };
         Ok(vec![
             against(UP, value("up")?, memcpy),
             against(DOWN, value("down")?, memcpy),
@@ -142,21 +149,39 @@ impl Program {
                 value("stream")?,
                 ("the same through HSA", plain(client, gpu)?),
             ),
-            below(START, self.start()?),
+            below(START, start),
+            beside,
             below(OURS, self.ours()?),
         ])
     }
 
-    /// Milliseconds from the start of the program to the end of its first kernel, the middle one of five runs.
-    fn start(&self) -> Result<f64> {
-        let mut times = Vec::new();
-        for _ in 0..5 {
+    /// Milliseconds from the start of the program to the end of its first kernel, the middle one of five runs; and the
+    /// same in turns with AMD's runtime in its place, on a device of the virtual kernel, if both are there.
+    fn start(&self) -> Result<(f64, Result<f64>)> {
+        let preload = rivals::preload(&self.libraries.join("libhsa-runtime64.so.1"));
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let once = |change: &dyn Fn(&mut Command)| -> Result<f64> {
             let begin = monotonic_ms();
-            let values = self.run(|_| {})?;
-            times.push(value(&values, "first")? - begin);
+            let values = self.run(|command| change(command))?;
+            Ok(value(&values, "first")? - begin)
+        };
+        for _ in 0..5 {
+            ours.push(once(&|_| {})?);
+            if let Ok(preload) = &preload {
+                theirs.push(once(&|command| {
+                    rivals::on_virtual_device(command, preload);
+                    let place = Path::new(rivals::THEIRS)
+                        .parent()
+                        .unwrap_or_else(|| Path::new("/"));
+                    command.env("LD_LIBRARY_PATH", place);
+                })?);
+            }
         }
-        times.sort_by(f64::total_cmp);
-        Ok(times[times.len() / 2])
+        let middle = |mut times: Vec<f64>| {
+            times.sort_by(f64::total_cmp);
+            times[times.len() / 2]
+        };
+        Ok((middle(ours), preload.map(|_| middle(theirs))))
     }
 
     /// Milliseconds of the same that the program's main thread was in calls of the runtime, from a trace.

@@ -1,7 +1,7 @@
 //! The table: what this machine measures, beside what it is compared with.
 
 use crate::client::{Client, Result};
-use crate::{calls, compute, device, memory, program, rivals, waking};
+use crate::{calls, compute, device, growth, memory, program, rivals, waking};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -118,12 +118,12 @@ impl Row {
 }
 
 /// Measures the runtime in a shared library and prints the table, or JSON. `demo` is the command that computes a
-/// vector sum of the length that follows it.
+/// vector sum of the length that follows it, `this` the program whose `bench --pace` times a process.
 ///
 /// # Errors
 ///
 /// What could not be measured, and why.
-pub fn run(library: &Path, demo: &[&str], json: bool) -> Result<()> {
+pub fn run(library: &Path, this: &Path, demo: &[&str], json: bool) -> Result<()> {
     let client = Client::load(library)?;
     let scaling = compute::scaling(&client)?;
     let mut rows = calls::life(&client)?;
@@ -137,6 +137,7 @@ pub fn run(library: &Path, demo: &[&str], json: bool) -> Result<()> {
     rows.extend(compute::kernels(&client)?);
     rows.extend(scaling);
     rows.extend(program::hip(&client, library)?);
+    rows.extend(growth::rows(library, this)?);
     show(&rows, json)
 }
 

@@ -4,13 +4,13 @@
 //! `hansa bench --pace LIBRARY` with the virtual kernel preloaded ([`crate::pace`]).
 
 use crate::client::Result;
+use crate::pace::{middle, time, Times};
 use crate::report::Row;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// AMD's runtime, where Debian puts it.
-const THEIRS: &str = "/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1";
+pub(crate) const THEIRS: &str = "/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1";
 const PRELOAD: &str = "libhansa_vkernel_preload.so";
 const ROUNDS: usize = 3;
 
@@ -101,31 +101,22 @@ const ROWS: [Rival; 17] = [
     ),
 ];
 
-type Times = BTreeMap<String, Vec<f64>>;
-
 /// Measures the runtime in `library`, on the KFD backend, beside AMD's; `this` is the program whose `bench --pace` is [`crate::pace`].
 ///
 /// # Errors
 ///
 /// What is missing, and which run failed.
 pub(crate) fn rows(library: &Path, this: &Path) -> Result<Vec<Row>> {
-    let preload = library.with_file_name(PRELOAD);
+    let preload = preload(library)?;
     let theirs = Path::new(THEIRS);
-    for (needed, advice) in [
-        (
-            preload.as_path(),
-            "cargo build --release -p hansa-vkernel-preload",
-        ),
-        (theirs, "apt-get install libhsa-runtime64-1"),
-    ] {
-        if !needed.exists() {
-            return Err(format!("{} is not there: {advice}", needed.display()));
-        }
-    }
+    let kfd = |command: &mut Command| {
+        on_virtual_device(command, &preload);
+        command.env("HANSA_BACKENDS", "kfd");
+    };
     let (mut ours, mut others) = (Times::new(), Times::new());
     for _ in 0..ROUNDS {
-        time(this, library, &preload, &mut ours)?;
-        time(this, theirs, &preload, &mut others)?;
+        time(this, library, &kfd, &mut ours)?;
+        time(this, theirs, &kfd, &mut others)?;
     }
     let row = |&(key, name, (unit, scale), most, goal): &Rival| {
         let (a, b) = (middle(ours.get(key))?, middle(others.get(key))?);
@@ -135,31 +126,32 @@ pub(crate) fn rows(library: &Path, this: &Path) -> Result<Vec<Row>> {
     Ok(ROWS.iter().filter_map(row).collect())
 }
 
-fn middle(times: Option<&Vec<f64>>) -> Option<f64> {
-    let mut times = times?.clone();
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied()
+/// The library with the virtual kernel, beside the runtime in `library`.
+///
+/// # Errors
+///
+/// It is missing, or AMD's runtime is.
+pub(crate) fn preload(library: &Path) -> Result<PathBuf> {
+    let preload = library.with_file_name(PRELOAD);
+    for (needed, advice) in [
+        (
+            preload.as_path(),
+            "cargo build --release -p hansa-vkernel-preload",
+        ),
+        (Path::new(THEIRS), "apt-get install libhsa-runtime64-1"),
+    ] {
+        if !needed.exists() {
+            return Err(format!("{} is not there: {advice}", needed.display()));
+        }
+    }
+    Ok(preload)
 }
 
-fn time(this: &Path, library: &Path, preload: &Path, times: &mut Times) -> Result<()> {
-    let mut command = Command::new(this);
-    command.args(["bench", "--pace"]).arg(library);
+/// Has a program find a virtual device.
+pub(crate) fn on_virtual_device(command: &mut Command, preload: &Path) {
     command
         .env("LD_PRELOAD", preload)
         .env("VKERNEL_MACHINE", "gfx900")
         // AMD's runtime of Debian makes its queues as before Linux 6.12.
-        .env("VKERNEL_STRICT", "0")
-        .env("HANSA_BACKENDS", "kfd");
-    let failed = |why: &str| format!("`hansa bench --pace {}`: {why}", library.display());
-    let output = command.output().map_err(|e| failed(&e.to_string()))?;
-    if !output.status.success() {
-        return Err(failed(&String::from_utf8_lossy(&output.stderr)));
-    }
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
-        let mut words = line.split(' ');
-        if let (Some(name), Some(Ok(time))) = (words.next(), words.next().map(str::parse)) {
-            times.entry(name.to_owned()).or_default().push(time);
-        }
-    }
-    Ok(())
+        .env("VKERNEL_STRICT", "0");
 }

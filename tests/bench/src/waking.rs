@@ -75,9 +75,8 @@ fn futex() -> f64 {
     )
 }
 
-/// A thread that waits for a signal, and a handler of one.
-pub(crate) fn sleepers(client: &Client) -> Result<Vec<Row>> {
-    const PEER: &str = "a futex";
+/// From a store to when a thread that slept is awake, in microseconds.
+pub(crate) fn waiter(client: &Client) -> Result<f64> {
     let core = &client.core;
     let mut signal = hsa_signal_t { handle: 0 };
     call!(
@@ -106,6 +105,13 @@ pub(crate) fn sleepers(client: &Client) -> Result<Vec<Row>> {
         |turn| unsafe { store(signal, turn.into()) },
     );
     call!(client, hsa_signal_destroy_fn(signal))?;
+    Ok(waiter)
+}
+
+/// A thread that waits for a signal, and a handler of one.
+pub(crate) fn sleepers(client: &Client) -> Result<Vec<Row>> {
+    const PEER: &str = "a futex";
+    let waiter = waiter(client)?;
     let alone = futex();
     let handler = handler(client)?;
     Ok(vec![
@@ -153,7 +159,8 @@ unsafe extern "C" fn called(_value: hsa_signal_value_t, data: *mut c_void) -> bo
     called.tell.send(at).is_ok()
 }
 
-fn handler(client: &Client) -> Result<f64> {
+/// From a store to when a handler is called, in microseconds.
+pub(crate) fn handler(client: &Client) -> Result<f64> {
     // SAFETY: the type is that of AMD's header.
     let register = unsafe { client.function::<Register>(c"hsa_amd_signal_async_handler") }?;
     let mut signal = hsa_signal_t { handle: 0 };

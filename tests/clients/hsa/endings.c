@@ -352,6 +352,46 @@ static void fork_in_a_child(const void *data)
     check_child(child, "a child that forks");
 }
 
+/* A child whose first hsa_init fails has no runtime afterwards, not its parent's either, and can have one when it succeeds. */
+static int child_that_fails_first(void)
+{
+    unsigned seen = 0;
+    if (setenv("HANSA_PLUGIN_SELECT", "org.example.nobody", 1) != 0)
+        return 31;
+    for (int i = 0; i < 3; i++) {
+        hsa_status_t status = hsa_init();
+        if (status == HSA_STATUS_SUCCESS || status == HSA_STATUS_ERROR_NOT_INITIALIZED)
+            return 32;
+        if (hsa_iterate_agents(count, &seen) != HSA_STATUS_ERROR_NOT_INITIALIZED || seen != 0)
+            return 33;
+        if (hsa_shut_down() != HSA_STATUS_ERROR_NOT_INITIALIZED)
+            return 34;
+        if (hsa_signal_destroy(never) != HSA_STATUS_ERROR_NOT_INITIALIZED)
+            return 35;
+    }
+    unsetenv("HANSA_PLUGIN_SELECT");
+    return life_of_a_child(true);
+}
+
+static void fork_and_fail(const void *data)
+{
+    int activity = *(const int *)data;
+    be_busy_with(activity);
+    for (int i = 0; i < 3; i++) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(LIMIT_SECONDS);
+            _exit(child_that_fails_first());
+        }
+        check_child(child, "a child whose first hsa_init fails");
+    }
+    CHECK_OK(hsa_amd_memory_pool_free(shared));
+    CHECK_OK(hsa_queue_destroy(queue));
+    CHECK_OK(hsa_shut_down());
+    CHECK_STATUS(hsa_shut_down(), HSA_STATUS_ERROR_NOT_INITIALIZED);
+}
+
 /* A child that ends by exit() runs the handlers of its parent. */
 static void child_runs_the_parents_handlers(const void *data)
 {
@@ -435,6 +475,8 @@ int main(int argc, char **argv)
     }
     isolate("fork_before_and_after", fork_before_and_after, NULL);
     isolate("fork_in_a_child", fork_in_a_child, NULL);
+    for (int i = NOTHING; i <= WAITING; i += WAITING - NOTHING)
+        isolate("fork_and_fail", fork_and_fail, &i);
     isolate("child_runs_the_parents_handlers", child_runs_the_parents_handlers, NULL);
     isolate("a_thousand_threads together", a_thousand_threads, NULL);
     isolate("a_thousand_threads apart", a_thousand_threads, "apart");

@@ -1,8 +1,12 @@
 /* A little of everything that a trace shows: calls, waits, dispatches and copies, from two threads. Ends without shutting the
- * runtime down when it is told `abandon`. Use: traced KERNELS [abandon]. */
+ * runtime down when it is told `abandon`, by a signal that nothing outlives when it is told `killed`, and after a child
+ * that does the same in a runtime of its own when it is told `fork`. Use: traced KERNELS [abandon|killed|fork]. */
 #include "machine.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { DISPATCHES = 8, BYTES = 1 << 20 };
@@ -23,12 +27,12 @@ static void *dispatch_some(void *data)
     return NULL;
 }
 
-int main(int argc, char **argv)
+/* A whole life of a runtime but for its end. */
+static void live(const char *root)
 {
-    NEED(argc >= 2);
     NEED_OK(hsa_init());
     find_agents();
-    struct module module = load_module(kernel_path(argv[1], gpu, "O3", "control"), gpu->handle);
+    struct module module = load_module(kernel_path(root, gpu, "O3", "control"), gpu->handle);
     add_one = find_kernel(&module, gpu->handle, "add_one.kd");
     queue = new_queue(gpu->handle, 64);
     uint32_t *value = shared_alloc(4096);
@@ -47,8 +51,32 @@ int main(int argc, char **argv)
     CHECK_OK(hsa_amd_memory_async_copy(to, gpu->handle, from, cpu->handle, BYTES, 0, NULL, copied));
     CHECK(wait_zero(copied, WAIT_LIMIT), "the copy is not over");
     CHECK_OK(hsa_amd_memory_fill(to, 7, BYTES / 4));
+}
+
+int main(int argc, char **argv)
+{
+    NEED(argc >= 2);
+    const char *how = argc > 2 ? argv[2] : "";
+    live(argv[1]);
+    if (strcmp(how, "fork") == 0) {
+        fflush(stdout);
+        pid_t child = fork();
+        NEED(child >= 0);
+        if (child == 0) {
+            alarm(60);
+            live(argv[1]);
+            _exit(checks_failed != 0 || hsa_shut_down() != HSA_STATUS_SUCCESS);
+        }
+        int status = 0;
+        NEED(waitpid(child, &status, 0) == child);
+        CHECK(status == 0, "the child ended with %#x", (unsigned)status);
+        printf("child %d\n", (int)child);
+    }
     int end = check_summary();
-    if (argc > 2)
+    fflush(stdout);
+    if (strcmp(how, "killed") == 0)
+        raise(SIGKILL);
+    if (strcmp(how, "abandon") == 0)
         _exit(end);
     CHECK_OK(hsa_shut_down());
     return end;

@@ -93,6 +93,27 @@ static hsa_amd_pointer_info_t info_of(const void *pointer)
 
 /* ---- what works ---- */
 
+/* A pointer's memory says how it was allocated and whether the host reaches it. */
+static void how_it_was_allocated(void)
+{
+    static const struct {
+        uint32_t wish, bits;
+    } cases[] = { { 0, 0 },
+                  { HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG, HSA_AMD_POINTER_INFO_ALLOC_FLAG_EXECUTABLE },
+                  { HSA_AMD_MEMORY_POOL_CONTIGUOUS_FLAG, HSA_AMD_POINTER_INFO_ALLOC_FLAG_CONTIGUOUS } };
+    for (int device = 0; device < 2; device++) {
+        for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+            void *memory = NULL;
+            NEED_OK(hsa_amd_memory_pool_allocate(device ? gpu->coarse : cpu->fine, PAGE, cases[i].wish, &memory));
+            hsa_amd_pointer_info_t info = info_of(memory);
+            uint32_t place = device ? HSA_AMD_POINTER_INFO_ALLOC_FLAG_NONPAGED : HSA_AMD_POINTER_INFO_ALLOC_FLAG_HOST_ACCESS;
+            uint32_t host = info.hostBaseAddress ? HSA_AMD_POINTER_INFO_ALLOC_FLAG_HOST_ACCESS : 0;
+            CHECK(info.alloc_flags == (cases[i].bits | place | host), "flags %#x with %#x", info.alloc_flags, cases[i].wish);
+            CHECK_OK(hsa_amd_memory_pool_free(memory));
+        }
+    }
+}
+
 static void reservations(void)
 {
     char *first = (char *)reserve(16 * PAGE), *second = NULL;
@@ -397,6 +418,26 @@ static void wrong_mappings(void)
 }
 
 /* What a device has is spent by memory without an address as by any other, and given back. */
+/* HIP 6 keeps handles in one map with addresses, each as long as its memory, and ends the process where two meet. */
+static void handles_are_as_far_apart_as_memory_is_long(void)
+{
+    enum { HANDLES = 6 };
+    const size_t sizes[HANDLES] = { BYTES, 16 << 20, BYTES, 4 << 20, 4 << 20, BYTES };
+    hsa_amd_vmem_alloc_handle_t handles[HANDLES];
+    for (int i = 0; i < HANDLES - 1; i++)
+        handles[i] = create(gpu->coarse, sizes[i]);
+    int descriptor = -1;
+    NEED_OK(hsa_amd_vmem_export_shareable_handle(&descriptor, handles[0], 0));
+    NEED_OK(hsa_amd_vmem_import_shareable_handle(descriptor, &handles[HANDLES - 1]));
+    close(descriptor);
+    for (int i = 0; i < HANDLES; i++)
+        for (int k = 0; k < HANDLES; k++)
+            CHECK(i == k || handles[k].handle - handles[i].handle >= sizes[i], "%#lx lies in the %zu bytes of %#lx",
+                  (unsigned long)handles[k].handle, sizes[i], (unsigned long)handles[i].handle);
+    for (int i = 0; i < HANDLES; i++)
+        CHECK_OK(hsa_amd_vmem_handle_release(handles[i]));
+}
+
 static void memory_adds_up(void)
 {
     uint64_t before = 0, meanwhile = 0, after = 0;
@@ -426,6 +467,7 @@ int main(int argc, char **argv)
     if (argc > 3 && strcmp(argv[2], "map-descriptor") == 0) {
         map_descriptor(atoi(argv[3]));
     } else {
+        how_it_was_allocated();
         reservations();
         memory_of_every_pool();
         pieces_side_by_side();
@@ -434,6 +476,7 @@ int main(int argc, char **argv)
         wrong_reservations();
         wrong_memory();
         wrong_mappings();
+        handles_are_as_far_apart_as_memory_is_long();
         memory_adds_up();
     }
     end();

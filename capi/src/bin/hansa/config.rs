@@ -2,6 +2,7 @@
 
 use crate::arguments::Output;
 use hansa_core::config::{Config, Inputs};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 pub(crate) fn run(options: &Output) -> Result<ExitCode, String> {
@@ -11,6 +12,7 @@ pub(crate) fn run(options: &Output) -> Result<ExitCode, String> {
         let value = serde_json::json!({
             "files": config.files,
             "entries": entries,
+            "without_meaning": config.without_meaning.iter().copied().collect::<BTreeMap<_, _>>(),
             "warnings": config.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });
         println!(
@@ -31,6 +33,9 @@ pub(crate) fn run(options: &Output) -> Result<ExitCode, String> {
     for entry in &entries {
         let line = format!("{} = {}", entry.key, entry.value);
         println!("{line:width$}  # {}", entry.origin);
+    }
+    for (name, why) in &config.without_meaning {
+        println!("# {name} has no meaning here: {why}");
     }
     for warning in &config.warnings {
         eprintln!("hansa: {warning}");

@@ -51,6 +51,6 @@ fn bench(options: &arguments::BenchOptions) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     let demo = [&*this.to_string_lossy(), "demo", "--count"];
-    hansa_bench::run(&run::library()?, &demo, options.output.json)?;
+    hansa_bench::run(&run::library()?, &this, &demo, options.output.json)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -31,6 +31,13 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, String> {
                 eprintln!("hansa: no GPU: {message}");
             }
         }
+        if let Some(isa) = options.backends.isa.as_deref() {
+            let is_it =
+                |agent: &machine::Agent| agent.gpu_isa().is_some_and(|found| found.processor().name == isa);
+            if agents.iter().any(|agent| agent.gpu_isa().is_some()) && !agents.iter().any(is_it) {
+                eprintln!("hansa: --isa {isa}: no GPU here is one, nor can the software GPU be");
+            }
+        }
         if let Some(message) = fat_binary::mismatch(&built_for, &agents) {
             eprintln!("hansa: {}: {message}", path.display());
         }

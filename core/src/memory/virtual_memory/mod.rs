@@ -8,6 +8,7 @@
 //! runtime's, and drivers see each place as registered host memory. Other devices' memory is their driver's, which
 //! puts it at addresses.
 
+mod handles;
 mod map;
 mod physical;
 mod place;
@@ -16,7 +17,8 @@ mod reserve;
 pub use physical::Properties;
 
 use super::available::Taken;
-use crate::handle::{Kind, Table};
+use crate::handle::Kind;
+use handles::Handles;
 use hansa_plugin_api::sync::Mutex;
 use map::Mapping;
 use physical::Physical;
@@ -30,7 +32,7 @@ pub struct VirtualMemory {
     /// What memory files take of devices.
     pub(super) taken: Taken,
     /// Memory without an address that the program holds.
-    memories: Table<Physical>,
+    memories: Handles<Physical>,
 }
 
 impl Default for VirtualMemory {
@@ -38,7 +40,7 @@ impl Default for VirtualMemory {
         Self {
             reservations: Mutex::default(),
             taken: Taken::default(),
-            memories: Table::new(Kind::VirtualMemory),
+            memories: Handles::new(Kind::VirtualMemory),
         }
     }
 }

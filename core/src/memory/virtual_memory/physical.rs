@@ -82,7 +82,8 @@ impl Runtime {
     pub(super) fn hold(&self, memory: &Arc<Physical>) -> Result<u64> {
         let mut held = memory.held.lock();
         if held.1 == 0 {
-            let handle = self.virtual_memory.memories.insert(Arc::clone(memory));
+            let handles = &self.virtual_memory.memories;
+            let handle = handles.insert(Arc::clone(memory), memory.bytes);
             held.0 = handle.ok_or(Error::OutOfResources("handles of memory"))?;
         }
         held.1 += 1;

@@ -11,14 +11,14 @@
 
 mod output;
 
+use super::bell::{self, QUIET};
 use super::descriptor::{Descriptor, ROLE_DEVICE, TAG};
 use super::{clear_ring, fill_common, slots, Queue, QueueOptions, Ring, Server, Undo, PACKET_BYTES};
 use crate::error::{Error, Result};
 use crate::log::{self, Topic};
 use crate::memory::host::{whole_pages, HostOptions, Pages};
 use crate::runtime::Runtime;
-use crate::signal::block::{flag, KIND_USER};
-use crate::signal::{pool, wait, Block, Condition};
+use crate::signal::{Block, Condition};
 use crate::trace;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use hansa_plugin_api as api;
@@ -33,8 +33,6 @@ use std::sync::{Arc, Weak};
 
 /// Type of a slot without a packet, in the low byte of its header.
 const INVALID: u16 = 1;
-/// What the doorbell holds while no device rang it and no retry is over.
-const QUIET: i64 = i64::MAX;
 /// Fewest packets of such a queue.
 const FEWEST: u32 = 4;
 
@@ -145,7 +143,7 @@ fn wrap(runtime: &Arc<Runtime>, inner: &Arc<Queue>, options: &QueueOptions) -> R
     undo.registrations = runtime.register_with(&[device.driver], ring.address as u64, ring.bytes as u64)?;
     let descriptor = slots::take(runtime)?;
     undo.descriptor = Some(descriptor);
-    let doorbell = pool::create(QUIET, flag::DOORBELL | flag::INTERNAL | flag::SLEEPS)?;
+    let doorbell = bell::create()?;
     undo.signals.push(doorbell);
     fill_common(
         descriptor,
@@ -179,11 +177,7 @@ fn wrap(runtime: &Arc<Runtime>, inner: &Arc<Queue>, options: &QueueOptions) -> R
     undo.disarm();
     bell.queue.store(Some(Arc::clone(&queue)));
     let context = std::ptr::from_ref(bell).expose_provenance() as u64;
-    doorbell.queue.store(context, Ordering::Relaxed);
-    doorbell
-        .notify
-        .store(rung as *const () as usize as u64, Ordering::Release);
-    doorbell.become_doorbell(KIND_USER);
+    bell::connect_to_function(doorbell, rung as *const () as usize as u64, context);
     descriptor.tag.store(TAG, Ordering::Release);
     Ok(queue)
 }
@@ -355,12 +349,7 @@ impl Intercept {
         self.output.end();
         self.bell.queue.store(None);
         SPARE_BELLS.lock().push(self.bell);
-        self.doorbell.notify.store(0, Ordering::Release);
-        // Ends the handler, which holds a reference.
-        self.doorbell.value.store(super::errors::GONE, Ordering::Release);
-        self.doorbell.become_value();
-        wait::changed(self.doorbell);
-        pool::retire(self.doorbell);
+        bell::end(self.doorbell);
         // Nobody shows packets any more once the turn is here, unless it is a handler that destroys its own queue.
         let own = CURSOR.with(|cursor| cursor.borrow().is_some());
         let _turn = (!own).then(|| self.turn.lock());

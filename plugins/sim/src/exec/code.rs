@@ -12,6 +12,7 @@ use std::sync::Arc;
 use hansa_plugin_api::sync::RwLock;
 
 use super::affine;
+use super::bundle::{self, Together};
 use super::control;
 use super::fuse::{self, Part};
 use super::guard;
@@ -20,7 +21,7 @@ use super::level::Level;
 use super::lower::{blank, lower, Lowered, Place};
 use super::memory::AddressSpace;
 use super::op::{Handler, Op};
-use crate::isa::{decode, Inst, Target};
+use crate::isa::{decode, Target};
 
 /// Bytes of code in a chunk.
 pub(crate) const CHUNK_BYTES: u64 = 2048;
@@ -44,6 +45,8 @@ pub(crate) struct Chunk {
     pub(crate) settle: Handler,
     /// Runs `fast`.
     pub(crate) run: hot::Loop,
+    /// Runs it for several waves.
+    pub(crate) together: bundle::Loop,
     /// Slot of the instruction that each of the last operations belongs to.
     owners: Vec<u16>,
     /// Mnemonics of instructions that cannot be executed, by slot.
@@ -118,13 +121,19 @@ impl Chunk {
                     *idle = true;
                     ops.push(Op {
                         next,
+                        together: Together::Once,
                         ..blank(control::idle)
                     });
                 }
                 Some(Lowered::One(op)) => {
                     parts[slot] = fuse::part(&inst, &op);
-                    shortcuts[slot] = shortcut(&inst, &op, level);
-                    ops.push(Op { next, ..op });
+                    let formula = affine::handler(&inst, &op, level);
+                    shortcuts[slot] = shortcut(inst.row.name, &op, formula);
+                    ops.push(Op {
+                        next,
+                        together: Together::new(&inst, &op, formula.is_some()),
+                        ..op
+                    });
                 }
                 Some(Lowered::Evaluated(op)) => {
                     let second = (FIXED + extra.len()) as u16;
@@ -138,11 +147,15 @@ impl Chunk {
             }
         }
         for over in 0..FIXED - SLOTS {
-            ops.push(linked(
+            let link = linked(
                 control::next_chunk,
                 base.wrapping_add(CHUNK_BYTES + 4 * over as u64),
                 SLOTS + over,
-            ));
+            );
+            ops.push(Op {
+                together: Together::Once,
+                ..link
+            });
         }
         ops.append(&mut extra);
         skip_idle(&mut ops, &idle);
@@ -152,6 +165,7 @@ impl Chunk {
             fast: fast(&fused, &shortcuts).into(),
             settle: affine::settler(level),
             run: hot::loops::all()[level as usize],
+            together: bundle::loops::all()[level as usize],
             fused: fused.into(),
             ops: ops.into(),
             owners,
@@ -188,10 +202,9 @@ fn skip_idle(ops: &mut [Op], idle: &[bool; FIXED]) {
 /// The handler of an operation in [`Chunk::fast`], and its case of the loop, where it is not called like any other.
 type Shortcut = (Handler, Kind);
 
-/// The shortcut of an instruction.
-fn shortcut(inst: &Inst, op: &Op, level: Level) -> Option<Shortcut> {
-    let name = inst.row.name;
-    match affine::handler(inst, op, level) {
+/// The shortcut of an instruction with or without a handler for formulas.
+fn shortcut(name: &str, op: &Op, formula: Option<Handler>) -> Option<Shortcut> {
+    match formula {
         Some(run) => Some((run, Kind::of_formula(name))),
         None => Some((op.run, Kind::of_scalar(name)?)),
     }
@@ -223,8 +236,13 @@ fn fused(
     let places = fused.iter_mut().zip(shortcuts);
     for ((to, shortcut), (op, part)) in places.zip(ops.iter().zip(parts)) {
         if let Some(op) = part.and_then(|part| replaced(op, part)) {
-            *to = op;
             *shortcut = affine::handler_of_sum(&op, level).map(|run| (run, Kind::of_sum(&op)));
+            *to = op;
+            to.together = if shortcut.is_some() {
+                Together::Once
+            } else {
+                Together::Not
+            };
         }
     }
     fused

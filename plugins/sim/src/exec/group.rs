@@ -10,11 +10,12 @@ use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
 use super::affine;
+use super::bundle;
 use super::code::{Chunk, ChunkLookup};
 use super::control::{INDEXING, SKIPPING};
 use super::dispatch::{Dispatch, Fault, Step};
 use super::guard;
-use super::launch::{launch, GroupShape, Start};
+use super::launch::{launch, GroupShape, Ids, Start};
 use super::memory::View;
 use super::op::{flag, Flow, Op};
 use super::slot;
@@ -36,6 +37,8 @@ pub struct Arena {
     members: Vec<Member>,
     env: Box<Env>,
     lookup: ChunkLookup,
+    /// Work-item ids of the last group.
+    ids: Option<Ids>,
     instructions: u64,
     /// Taken branches of a turn, if not [`BUDGET`].
     budget: Option<NonZeroU32>,
@@ -69,6 +72,14 @@ impl Arena {
         self.limit = NonZeroU32::new(branches);
     }
 
+    /// Keeps the waves of a group that is over for others.
+    fn take_back(&mut self, mut waves: Vec<Member>) {
+        for member in waves.drain(..) {
+            self.idle_waves.push(member.wave);
+        }
+        self.members = waves;
+    }
+
     /// Wave instructions counted so far. Only observed runs are counted.
     #[must_use]
     pub fn instructions(&self) -> u64 {
@@ -85,7 +96,7 @@ pub enum GroupOutcome {
     /// computed, as far as one can tell.
     Yield {
         /// The rest of the group.
-        group: SuspendedGroup,
+        group: Box<SuspendedGroup>,
         /// Whether waiting a little is a good idea.
         idle: bool,
     },
@@ -108,8 +119,8 @@ impl SuspendedGroup {
 }
 
 #[derive(Debug)]
-struct Member {
-    wave: Box<Wave>,
+pub(super) struct Member {
+    pub(super) wave: Box<Wave>,
     state: State,
 }
 
@@ -132,16 +143,30 @@ pub fn run_group(
     scratch_slot: u32,
 ) -> Result<GroupOutcome, Fault> {
     let shape = GroupShape::new(dispatch, id);
-    let start = Start::new(dispatch, id, shape, scratch_slot);
+    let start = Start::new(dispatch, id, shape, scratch_slot, &mut arena.ids);
     arena.env.lds.reset(dispatch.group_segment_bytes as usize);
     let mut waves = std::mem::take(&mut arena.members);
+    let together = start.together && !dispatch.host.observes();
     for number in 0..shape.waves {
         let mut wave = arena.idle_waves.pop().unwrap_or_else(Wave::new);
-        launch(&mut wave, dispatch, &start, number);
+        if number == 0 || !together {
+            launch(&mut wave, dispatch, &start, number);
+        }
         waves.push(Member {
             wave,
             state: State::Ready,
         });
+    }
+    arena.lookup.attach(dispatch.code);
+    prepare(&mut arena.env, dispatch);
+    if together {
+        let Arena { lookup, env, .. } = arena;
+        let budget = arena.budget.map_or(BUDGET, NonZeroU32::get);
+        let ended = bundle::run_together(dispatch, &start, &mut waves, lookup, env, budget);
+        if ended != Ok(false) {
+            arena.take_back(waves);
+            return ended.map(|_| GroupOutcome::Done);
+        }
     }
     run_on(dispatch, id, waves, arena)
 }
@@ -151,34 +176,33 @@ pub fn run_group(
 /// # Errors
 ///
 /// The fault that ended the group; its other waves are gone as well.
+#[expect(clippy::boxed_local, reason = "that is how the group was handed out")]
 pub fn resume_group(
     dispatch: &Dispatch<'_>,
-    group: SuspendedGroup,
+    group: Box<SuspendedGroup>,
     arena: &mut Arena,
 ) -> Result<GroupOutcome, Fault> {
+    let group = *group;
     arena.env.lds = group.lds;
+    arena.lookup.attach(dispatch.code);
+    prepare(&mut arena.env, dispatch);
     run_on(dispatch, group.id, group.waves, arena)
 }
 
-/// Runs a group whose LDS is in the arena.
+/// Runs a group whose LDS is in the arena, which is prepared for it.
 fn run_on(
     dispatch: &Dispatch<'_>,
     id: [u32; 3],
     mut waves: Vec<Member>,
     arena: &mut Arena,
 ) -> Result<GroupOutcome, Fault> {
-    arena.lookup.attach(dispatch.code);
-    prepare(&mut arena.env, dispatch);
     let result = run_waves(dispatch, id, &mut waves, arena);
     if let Ok(Some(idle)) = result {
         let lds = std::mem::take(&mut arena.env.lds);
-        let group = SuspendedGroup { id, waves, lds };
+        let group = Box::new(SuspendedGroup { id, waves, lds });
         return Ok(GroupOutcome::Yield { group, idle });
     }
-    for member in waves.drain(..) {
-        arena.idle_waves.push(member.wave);
-    }
-    arena.members = waves;
+    arena.take_back(waves);
     result.map(|_| GroupOutcome::Done)
 }
 
@@ -460,14 +484,14 @@ impl Turn<'_> {
 
 /// Calls a handler.
 #[inline(always)]
-fn call(wave: &mut Wave, op: &Op) -> Flow {
+pub(super) fn call(wave: &mut Wave, op: &Op) -> Flow {
     // SAFETY: handlers need the host instructions of the level that they were compiled for. A code cache takes
     // those of a level that the host has (`CodeCache::new`).
     unsafe { (op.run)(wave, op) }
 }
 
 /// The fault that a wave stopped with at operation `index`.
-fn fault(wave: &Wave, chunk: &Chunk, index: usize) -> Fault {
+pub(super) fn fault(wave: &Wave, chunk: &Chunk, index: usize) -> Fault {
     let pc = chunk.pc(index);
     match wave.stop {
         Some(Stop::Memory {

@@ -237,14 +237,14 @@ pub(crate) fn read<const N: usize>(to: &mut [u32; N], from: u64) -> Result<(), U
 }
 
 /// How far ahead of a row the host is asked for memory: a few waves.
-const AHEAD: u64 = 512;
+pub(crate) const AHEAD: u64 = 512;
 
-/// Tells the host that what lies somewhat after a row will be wanted: work-groups come in the order of their numbers, and
+/// Tells the host that what lies so far after a row will be wanted: work-groups come in the order of their numbers, and
 /// the lanes of the next waves begin where this wave's end. What is not there does no harm.
 #[inline(always)]
-pub(crate) fn expect_after(row: u64) {
+pub(crate) fn expect_after(row: u64, ahead: u64) {
     for line in 0..4 {
-        let place = host(row).wrapping_add(AHEAD + 64 * line) as *const i8;
+        let place = host(row).wrapping_add(ahead + 64 * line) as *const i8;
         // SAFETY: a prefetch accesses nothing as far as a program can tell, and every x86-64 has it.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(place) };
     }

@@ -184,7 +184,7 @@ kinds! {
 
 /// Calls a handler when the rows that it reads are there.
 #[inline(always)]
-fn settled(wave: &mut Wave, chunk: &Chunk, op: &Op) -> Flow {
+pub(super) fn settled(wave: &mut Wave, chunk: &Chunk, op: &Op) -> Flow {
     if wave.formulas.concern(op) {
         // SAFETY: handlers need the host instructions of the level that they were compiled for. A code cache takes
         // those of a level that the host has (`CodeCache::new`).

@@ -41,6 +41,48 @@ impl GroupShape {
 /// Registers that user and group bring: as many user SGPRs as a descriptor can ask for, and three ids.
 const GIVEN: usize = 36;
 
+/// Work-item ids of groups of one shape.
+#[derive(Debug)]
+pub(crate) struct Ids {
+    size: [u32; 3],
+    packed: bool,
+    /// Ids but for the bases.
+    formulas: Option<[Affine; 3]>,
+    /// Waves, if the ids of each go on where those of the one before end.
+    bundle: u32,
+}
+
+impl Ids {
+    fn new(shape: &GroupShape, packed: bool) -> Self {
+        let size = shape.size;
+        let formulas = id_formulas(shape, packed);
+        let goes_on = |ids: &[Affine; 3]| {
+            (1..shape.waves).all(|wave| {
+                let bases = id_bases(size, wave * LANES as u32, packed);
+                ids.iter()
+                    .zip(bases)
+                    .all(|(id, base)| id.step().wrapping_mul(wave) == base)
+            })
+        };
+        let full = shape.items == shape.waves * LANES as u32;
+        let bundle = match &formulas {
+            Some(ids) if full && (2..=MOST_TOGETHER).contains(&shape.waves) && goes_on(ids) => shape.waves,
+            _ => 0,
+        };
+        Self {
+            size,
+            packed,
+            formulas,
+            bundle,
+        }
+    }
+}
+
+/// Waves of a bundle, at most: the bounds of formulas are right for so many.
+const MOST_TOGETHER: u32 = 16;
+/// Vector registers of all waves of a bundle, at most: they have to stay in the nearest cache.
+const REGISTERS_TOGETHER: u32 = 128;
+
 /// What all waves of a group start with.
 #[derive(Debug)]
 pub(crate) struct Start {
@@ -55,15 +97,19 @@ pub(crate) struct Start {
     ids: Option<[Affine; 3]>,
     id_registers: usize,
     packed: bool,
+    /// Whether the waves may start as a bundle.
+    pub(crate) together: bool,
 }
 
 impl Start {
-    /// For the waves of a group, which use scratch slots from `scratch_slot` on.
+    /// For the waves of a group, which use scratch slots from `scratch_slot` on. The ids of the group before are taken
+    /// over if they are the same.
     pub(crate) fn new(
         dispatch: &Dispatch<'_>,
         group: [u32; 3],
         shape: GroupShape,
         scratch_slot: u32,
+        before: &mut Option<Ids>,
     ) -> Self {
         let kernel = &dispatch.descriptor;
         let mut registers = [0; GIVEN];
@@ -101,19 +147,31 @@ impl Start {
             }
         }
         let packed = dispatch.code.target() == Target::Gfx90a;
+        if !before
+            .as_ref()
+            .is_some_and(|ids| ids.size == shape.size && ids.packed == packed)
+        {
+            *before = None;
+        }
+        let ids = before.get_or_insert_with(|| Ids::new(&shape, packed));
+        // Each wave has its own number or its own place in scratch memory.
+        let apart = kernel.rsrc2 & (1 | 1 << 10) != 0;
+        let granule = if packed { 8 } else { 4 };
+        let vectors = ((kernel.rsrc1 & 63) + 1) * granule;
         Self {
             shape,
             scratch_slot,
             registers,
             end,
             hwreg: hardware_registers(dispatch, &shape),
-            ids: id_formulas(&shape, packed),
+            ids: ids.formulas,
             id_registers: if packed {
                 1
             } else {
                 1 + (kernel.rsrc2 >> 11 & 3).min(2) as usize
             },
             packed,
+            together: !apart && ids.bundle != 0 && vectors * ids.bundle <= REGISTERS_TOGETHER,
         }
     }
 

@@ -3,6 +3,7 @@
 use hansa_plugin_api::fork::Lazy;
 use std::collections::HashMap;
 
+use super::bundle::Together;
 use super::control::{self, FAR};
 use super::define::Entry;
 use super::flat::NO_ADDRESS;
@@ -159,6 +160,7 @@ pub(crate) fn blank(run: Handler) -> Op {
         reads: 0,
         writes: 0,
         kind: Kind::Other,
+        together: Together::Not,
     }
 }
 

@@ -19,6 +19,7 @@
 mod affine;
 mod atomic;
 mod buffer;
+mod bundle;
 mod code;
 mod control;
 mod define;

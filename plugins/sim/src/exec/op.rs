@@ -3,6 +3,7 @@
 //! An [`Op`] is what is left of an instruction when everything that its bits can say has been said:
 //! a handler, operand codes, and one word of payload. The run loop calls handlers and nothing else.
 
+use super::bundle::Together;
 use super::hot::Kind;
 use super::wave::Wave;
 
@@ -72,6 +73,8 @@ pub(crate) struct Op {
     pub(crate) writes: u64,
     /// Which case of the [loop](super::hot) it is, where it is in [`Chunk::fast`](super::code::Chunk).
     pub(crate) kind: Kind,
+    /// How waves that go the same way do it.
+    pub(crate) together: Together,
 }
 
 // A line of the host's cache.

@@ -293,11 +293,16 @@ impl Program {
 
     /// A kernel named `raw` made of instruction words, with everything that a descriptor can ask for.
     pub fn raw(words: &[u32], target: Target, level: Level) -> Self {
+        Self::raw_of(words, target, level, [0x00af_0000 | 0x3ff, 0x1f8d | 15 << 1])
+    }
+
+    /// The same with registers `COMPUTE_PGM_RSRC1` and `2`.
+    pub fn raw_of(words: &[u32], target: Target, level: Level, [rsrc1, rsrc2]: [u32; 2]) -> Self {
         let mut descriptor = [0u32; 64];
         descriptor[0] = 4096;
         descriptor[4] = 256;
-        descriptor[12] = 0x00af_0000 | 0x3ff;
-        descriptor[13] = 0x1f8d | 15 << 1;
+        descriptor[12] = rsrc1;
+        descriptor[13] = rsrc2;
         descriptor[14] = 0x7f;
         let all: Vec<u32> = descriptor.iter().chain(words).copied().collect();
         let mut image = Memory::new(4 * all.len() + 8192);

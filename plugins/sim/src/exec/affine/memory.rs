@@ -9,9 +9,10 @@ use super::settle::settle;
 use super::wide::Sum;
 use super::{bits, Affine, Numbers, BITS, KNOWN};
 use crate::exec::flat::{self, global_base, NO_ADDRESS};
+use crate::exec::group::Member;
 use crate::exec::guard::{self, Unmapped};
 use crate::exec::guard_blocks as blocks;
-use crate::exec::guard_straight::expect_after;
+use crate::exec::guard_straight::{expect_after, AHEAD};
 use crate::exec::level::{versions, Host};
 use crate::exec::op::{flag, Flow, Op, Versions};
 use crate::exec::row::LANES;
@@ -87,6 +88,16 @@ impl<N: Numbers> Place<N> {
         (self.low.differ(addends) | 1 << BITS).trailing_zeros()
     }
 
+    /// How much further on the next wave of a bundle has its lanes.
+    #[inline(always)]
+    fn step(&self, others: &[Member]) -> u64 {
+        if others.is_empty() {
+            0
+        } else {
+            self.low.to_affine().step().into()
+        }
+    }
+
     /// Addresses of blocks of `1 << LOG` lanes.
     #[inline(always)]
     fn blocks<const LOG: usize>(&self) -> [u64; 16] {
@@ -101,6 +112,23 @@ impl<N: Numbers> Place<N> {
         let [near, far] = [low.addend(4), low.addend(5)].map(u64::from);
         [0, near, far, near + far].map(|distance| self.first + distance)
     }
+}
+
+/// How far ahead memory is expected to be wanted: where the next group begins, if there are several waves.
+#[inline(always)]
+fn ahead(others: &[Member]) -> u64 {
+    if others.is_empty() {
+        AHEAD
+    } else {
+        4 * LANES as u64 * (others.len() as u64 + 1)
+    }
+}
+
+/// The same register of all waves of a bundle, that of the first of which is `row`.
+macro_rules! of_all {
+    ($row:expr, $others:expr, $register:expr) => {
+        std::iter::once($row).chain($others.iter_mut().map(|other| &mut *other.wave.v[$register]))
+    };
 }
 
 /// How an access goes on.
@@ -128,74 +156,121 @@ macro_rules! in_blocks {
     }};
 }
 
-/// `global_load_dword`, or flat.
+/// `global_load_dword`, or flat, of a wave or of a bundle.
+#[inline(always)]
+pub(in crate::exec) fn load_dword_of_all<H: Host, const FLAT: bool>(
+    wave: &mut Wave,
+    others: &mut [Member],
+    op: &Op,
+) -> Flow {
+    let place = Place::new::<FLAT>(wave, op, 4, false);
+    let outcome = place.and_then(|place| load_dword_at::<H>(wave, others, op, place));
+    flow(wave, outcome, false)
+}
+
+/// The same of a wave.
 #[inline(always)]
 pub(in crate::exec) fn load_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
-    let place = Place::new::<FLAT>(wave, op, 4, false);
-    let outcome = place.and_then(|place| load_dword_at::<H>(wave, op, &place));
-    flow(wave, outcome, false)
+    load_dword_of_all::<H, FLAT>(wave, &mut [], op)
 }
 
 /// `global_load_dword` from addresses that have just been computed.
 #[inline(always)]
 pub(in crate::exec) fn load_dword_of_sum<H: Host>(wave: &mut Wave, op: &Op, sum: Sum<H::Numbers>) -> Flow {
     let place = Place::of_sum(wave, op, sum, 4, false);
-    let outcome = place.and_then(|place| load_dword_at::<H>(wave, op, &place));
+    let outcome = place.and_then(|place| load_dword_at::<H>(wave, &mut [], op, place));
     flow(wave, outcome, false)
 }
 
 #[inline(always)]
-fn load_dword_at<H: Host>(wave: &mut Wave, op: &Op, place: &Place<H::Numbers>) -> Outcome {
-    let row = &mut wave.v[usize::from(op.d) & 511];
+fn load_dword_at<H: Host>(
+    wave: &mut Wave,
+    others: &mut [Member],
+    op: &Op,
+    mut place: Place<H::Numbers>,
+) -> Outcome {
+    let register = usize::from(op.d) & 511;
     let (steps, level) = (place.steps(&DWORDS), place.steps(&SAME));
-    if steps as usize == BITS {
-        expect_after(place.first);
-    }
-    let outcome = if steps >= 2 {
-        in_blocks!(H, steps, load(row, place))
-    } else {
-        in_blocks!(H, level, repeat(row, place))
-    };
-    if outcome.is_some() {
-        let known = bits(op.d, 1);
-        wave.formulas.forget(known);
-        if known != 0 && level as usize == BITS {
-            // One value for all: a formula with a row that holds it.
-            let value = wave.v[usize::from(op.d) & (KNOWN - 1)].0[0];
-            wave.formulas.set(op.d, H::Numbers::uniform(value));
-            wave.formulas.stale &= !known;
+    let (step, ahead) = (place.step(others), ahead(others));
+    for row in of_all!(&mut *wave.v[register], others, register) {
+        if steps as usize == BITS {
+            expect_after(place.first, ahead);
         }
+        let outcome = if steps >= 2 {
+            in_blocks!(H, steps, load(row, place))
+        } else {
+            in_blocks!(H, level, repeat(row, place))
+        };
+        if let Err(unmapped) = outcome? {
+            return Some(Err(unmapped));
+        }
+        place.first += step;
     }
-    outcome
+    let known = bits(op.d, 1);
+    wave.formulas.forget(known);
+    if known != 0 && level as usize == BITS {
+        // One value for all: a formula with a row that holds it.
+        let value = wave.v[usize::from(op.d) & (KNOWN - 1)].0[0];
+        wave.formulas.set(op.d, H::Numbers::uniform(value));
+        wave.formulas.stale &= !known;
+    }
+    Some(Ok(()))
 }
 
-/// `global_store_dword`, or flat.
+/// `global_store_dword`, or flat, of a wave or of a bundle.
+#[inline(always)]
+pub(in crate::exec) fn store_dword_of_all<H: Host, const FLAT: bool>(
+    wave: &mut Wave,
+    others: &mut [Member],
+    op: &Op,
+) -> Flow {
+    let place = Place::new::<FLAT>(wave, op, 4, true);
+    let outcome = place.and_then(|place| store_dword_at::<H>(wave, others, op, place));
+    flow(wave, outcome, true)
+}
+
+/// The same of a wave.
 #[inline(always)]
 pub(in crate::exec) fn store_dword<H: Host, const FLAT: bool>(wave: &mut Wave, op: &Op) -> Flow {
-    let place = Place::new::<FLAT>(wave, op, 4, true);
-    let outcome = place.and_then(|place| store_dword_at::<H>(wave, op, &place));
-    flow(wave, outcome, true)
+    store_dword_of_all::<H, FLAT>(wave, &mut [], op)
 }
 
 /// `global_store_dword` to addresses that have just been computed.
 #[inline(always)]
 pub(in crate::exec) fn store_dword_of_sum<H: Host>(wave: &mut Wave, op: &Op, sum: Sum<H::Numbers>) -> Flow {
     let place = Place::of_sum(wave, op, sum, 4, true);
-    let outcome = place.and_then(|place| store_dword_at::<H>(wave, op, &place));
+    let outcome = place.and_then(|place| store_dword_at::<H>(wave, &mut [], op, place));
     flow(wave, outcome, true)
 }
 
 #[inline(always)]
-fn store_dword_at<H: Host>(wave: &mut Wave, op: &Op, place: &Place<H::Numbers>) -> Outcome {
+fn store_dword_at<H: Host>(
+    wave: &mut Wave,
+    others: &mut [Member],
+    op: &Op,
+    mut place: Place<H::Numbers>,
+) -> Outcome {
     let data = bits(op.b, 1);
     if wave.formulas.stale & data != 0 {
+        if !others.is_empty() {
+            // Each wave has other values.
+            return None;
+        }
         settle(wave, data);
     }
     let steps = place.steps(&DWORDS);
-    if steps as usize == BITS {
-        expect_after(place.first);
+    let (step, ahead) = (place.step(others), ahead(others));
+    let register = usize::from(op.b) & 511;
+    for row in of_all!(&mut *wave.v[register], others, register) {
+        if steps as usize == BITS {
+            expect_after(place.first, ahead);
+        }
+        if let Err(unmapped) = in_blocks!(H, steps, store(row, place))? {
+            return Some(Err(unmapped));
+        }
+        place.first += step;
     }
-    in_blocks!(H, steps, store(wave.row(op.b), place))
+    Some(Ok(()))
 }
 
 /// A load of another layout: all lanes side by side.

@@ -12,6 +12,7 @@
 //! formula any more.
 
 pub(super) mod alu;
+pub(super) mod bundle;
 pub(super) mod memory;
 mod numbers;
 mod settle;
@@ -63,9 +64,43 @@ impl Affine {
         self.0[2 + bit]
     }
 
-    /// The least and the greatest value, if no lane's sum wraps around, where addends may be negative.
+    /// The sum of the addends that are there.
+    #[inline(always)]
+    fn sum_of_addends(&self) -> u32 {
+        self.0[2..]
+            .iter()
+            .fold(0, |sum, addend| sum.wrapping_add(*addend))
+    }
+
+    /// How much more a lane of the next wave of a bundle has: its number goes on where this wave's ends.
+    #[inline(always)]
+    pub(super) fn step(&self) -> u32 {
+        self.addend(BITS - 1).wrapping_mul(2)
+    }
+
+    /// The formula for a whole bundle: its sum is that of the last lane of the last of `waves`.
+    #[inline(always)]
+    pub(super) fn for_all(mut self, waves: u32) -> Self {
+        self.0[1] = self
+            .sum_of_addends()
+            .wrapping_add(self.step().wrapping_mul(waves - 1));
+        self
+    }
+
+    /// The formula of one wave of the bundle that this one is for.
+    #[inline(always)]
+    pub(super) fn of_one(mut self, wave: u32) -> Self {
+        self.0[0] = self.0[0].wrapping_add(self.step().wrapping_mul(wave));
+        self.0[1] = self.sum_of_addends();
+        self
+    }
+
+    /// The least and the greatest value, if no lane's sum wraps around, where addends may be negative. Not for bundles.
     #[cold]
     fn range_both_ways(&self) -> Option<(u32, u32)> {
+        if self.0[1] != self.sum_of_addends() {
+            return None;
+        }
         let (mut least, mut most) = (i64::from(self.0[0]), i64::from(self.0[0]));
         for addend in &self.0[2..] {
             let addend = i64::from(*addend as i32);
@@ -75,8 +110,11 @@ impl Affine {
         Some((u32::try_from(least).ok()?, u32::try_from(most).ok()?))
     }
 
-    /// Whether no bit is set in two of base and addends.
+    /// Whether no bit is set in two of base and addends. Of bundles it is not known.
     fn has_own_bits(&self) -> bool {
+        if self.0[1] != self.sum_of_addends() {
+            return false;
+        }
         let mut seen = self.0[0];
         for addend in &self.0[2..] {
             if seen & addend != 0 {

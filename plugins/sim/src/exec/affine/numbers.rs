@@ -18,9 +18,10 @@ use std::arch::x86_64::{
 
 /// The addends of a formula.
 static ADDENDS: Affine = Affine([0, 0, !0, !0, !0, !0, !0, !0]);
-/// Bits of addends that are negative, or so large that their sum as integers could reach 2^32.
+/// Bits of addends that are negative, or so large that their sum as integers could reach 2^32: six of them, and twice the
+/// last for every wave of a [bundle](crate::exec::bundle) but the first.
 static LARGE: Affine = {
-    let large = 0xf000_0000;
+    let large = 0xfc00_0000;
     Affine([0, 0, large, large, large, large, large, large])
 };
 

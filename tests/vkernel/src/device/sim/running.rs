@@ -226,7 +226,7 @@ struct Progress {
     /// The next group to begin.
     next: u64,
     /// Groups that have begun, each with its part of private memory.
-    later: VecDeque<(SuspendedGroup, Option<Room>)>,
+    later: VecDeque<(Box<SuspendedGroup>, Option<Room>)>,
 }
 
 impl Progress {
