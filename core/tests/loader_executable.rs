@@ -137,9 +137,10 @@ impl Bench {
     }
 
     fn names(&self, agent: Option<AgentKey>) -> Vec<String> {
-        let symbols = self.executable.symbols_of(agent);
+        let symbols = self.executable.symbols();
         symbols
             .iter()
+            .filter(|symbol| symbol.agent() == agent)
             .map(|symbol| symbol.full_name().to_owned())
             .collect()
     }
@@ -340,6 +341,35 @@ fn a_code_object_can_use_a_variable_of_one_loaded_before() {
     let address = bench.symbol("supplied").address();
     assert_eq!(bench.memory.read_u64(place), address);
     assert!(loaded[0].contains(address, 4));
+}
+
+#[test]
+fn questions_about_symbols_cost_the_same_whatever_their_names_and_number() {
+    // A megabyte of name: looking for the module's name in it takes a millisecond.
+    let long = "x".repeat(1 << 20);
+    let bench = Bench::new();
+    bench
+        .executable
+        .define_agent_variable(&long, AGENT, 1)
+        .expect("a new name");
+    let symbol = bench.symbol(&long);
+    let start = Instant::now();
+    let bytes: usize = (0..20_000)
+        .map(|_| symbol.name().len() - symbol.module_name().len())
+        .sum();
+    assert_eq!(bytes, 20_000 << 20);
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    let symbols = bench.executable.symbols();
+    assert!(
+        Arc::ptr_eq(&symbols, &bench.executable.symbols()),
+        "nothing is copied"
+    );
+    // What somebody is going through stays as it is.
+    bench
+        .executable
+        .define_agent_variable("next", AGENT, 1)
+        .expect("a new name");
+    assert_eq!((symbols.len(), bench.executable.symbols().len()), (1, 2));
 }
 
 #[test]

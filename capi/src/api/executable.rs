@@ -3,7 +3,7 @@
 use super::isa::known_profile;
 use crate::debugger;
 use crate::entry::{callback, entry, go_on, text, Place, Value};
-use hansa_core::code::{agent_key, agent_of};
+use hansa_core::code::{agent_key, agent_of, LiveExecutable};
 use hansa_core::loader::{FloatRounding, Profile, Symbol};
 use hansa_core::runtime::Runtime;
 use hansa_core::{current, Error, Result};
@@ -13,7 +13,6 @@ use hansa_plugin_api::hsa::{
     hsa_executable_state_t as State, hsa_executable_symbol_t, hsa_executable_t, hsa_loaded_code_object_t,
     hsa_profile_t, AgentSymbolCallback, ExecutableSymbolCallback,
 };
-use std::sync::Arc;
 
 /// The standard defines no options, and says that unknown ones are ignored.
 fn ignored(options: *const c_char) {
@@ -274,7 +273,7 @@ entry! {
         let runtime = current()?;
         let function = callback(callback_)?;
         let live = runtime.executable(executable.handle)?;
-        visit(&runtime, executable, &live.executable.symbols(), |symbol| {
+        visit(&runtime, executable, &live, |_| true, |symbol| {
             // SAFETY: the program gave the function for exactly this call.
             unsafe { function(executable, symbol, data) }
         })
@@ -290,7 +289,7 @@ entry! {
         let function = callback(callback_)?;
         let live = runtime.executable(executable.handle)?;
         let key = agent_key(runtime.agent_index(agent.handle)?);
-        visit(&runtime, executable, &live.executable.symbols_of(Some(key)), |symbol| {
+        visit(&runtime, executable, &live, |symbol| symbol.agent() == Some(key), |symbol| {
             // SAFETY: the program gave the function for exactly this call.
             unsafe { function(executable, agent, symbol, data) }
         })
@@ -304,23 +303,24 @@ entry! {
         let runtime = current()?;
         let function = callback(callback_)?;
         let live = runtime.executable(executable.handle)?;
-        visit(&runtime, executable, &live.executable.symbols_of(None), |symbol| {
+        visit(&runtime, executable, &live, |symbol| symbol.agent().is_none(), |symbol| {
             // SAFETY: the program gave the function for exactly this call.
             unsafe { function(executable, symbol, data) }
         })
     }
 }
 
-/// Calls back for symbols until the program has enough.
+/// Calls back for those symbols that are wanted, until the program has enough.
 fn visit(
     runtime: &Runtime,
     executable: hsa_executable_t,
-    symbols: &[Arc<Symbol>],
+    live: &LiveExecutable,
+    is_wanted: impl Fn(&Symbol) -> bool,
     mut function: impl FnMut(hsa_executable_symbol_t) -> hansa_plugin_api::hsa::hsa_status_t,
 ) -> Result<()> {
-    let live = runtime.executable(executable.handle)?;
-    for symbol in symbols {
-        let handle = runtime.symbol_handle(executable.handle, &live, symbol)?;
+    let symbols = live.executable.symbols();
+    for symbol in symbols.iter().filter(|symbol| is_wanted(symbol)) {
+        let handle = runtime.symbol_handle(executable.handle, live, symbol)?;
         go_on(function(hsa_executable_symbol_t { handle }))?;
     }
     Ok(())

@@ -53,9 +53,9 @@ impl Default for Code {
 pub struct LiveExecutable {
     /// The executable.
     pub executable: Executable,
-    /// Handles of symbols, by their address in this process.
-    symbols: Mutex<HashMap<usize, u64>>,
-    /// Handles of loaded code objects, likewise.
+    /// Handles of symbols.
+    symbols: Mutex<Vec<u64>>,
+    /// Handles of loaded code objects, by their address in this process.
     loaded: Mutex<HashMap<usize, u64>>,
 }
 
@@ -181,7 +181,7 @@ impl Code {
 
     fn remove_executable(&self, executable: u64) -> Option<Arc<LiveExecutable>> {
         let live = self.executables.remove(executable)?;
-        for (_, symbol) in live.symbols.lock().drain() {
+        for symbol in live.symbols.lock().drain(..) {
             self.symbols.remove(symbol);
         }
         for (_, loaded) in live.loaded.lock().drain() {
@@ -419,14 +419,24 @@ impl Runtime {
     ///
     /// [`Error::OutOfResources`] when there are too many.
     pub fn symbol_handle(&self, executable: u64, live: &LiveExecutable, symbol: &Arc<Symbol>) -> Result<u64> {
-        let key = Arc::as_ptr(symbol).addr();
-        remembered(&live.symbols, key, || {
-            let symbol = ExecutableSymbol {
-                executable,
-                symbol: Arc::clone(symbol),
-            };
-            self.code.symbols.insert(Arc::new(symbol))
-        })
+        if let Some(&handle) = symbol.handle.get() {
+            return Ok(handle);
+        }
+        let mut given = live.symbols.lock();
+        if let Some(&handle) = symbol.handle.get() {
+            return Ok(handle);
+        }
+        let of_executable = ExecutableSymbol {
+            executable,
+            symbol: Arc::clone(symbol),
+        };
+        let handle = self
+            .code
+            .symbols
+            .insert(Arc::new(of_executable))
+            .ok_or_else(full)?;
+        given.push(handle);
+        Ok(*symbol.handle.get_or_init(|| handle))
     }
 
     /// The symbol behind a handle.

@@ -7,6 +7,7 @@
 
 use super::kernel::Kernel;
 use super::symbol::{ObjectSymbol, ObjectSymbolKind, DESCRIPTOR_SUFFIX};
+use std::sync::Arc;
 
 /// Separates the module's name from the symbol's (HSAIL symbols only).
 const MODULE_SEPARATOR: &str = "::";
@@ -94,8 +95,46 @@ impl Linkage {
     }
 }
 
+/// A symbol's full name, taken apart once. Libraries have code objects with thousands of kernels, whose names are hundreds of
+/// bytes long, and HIP asks all symbols something for each of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    full: Arc<str>,
+    /// Bytes of the module's name.
+    module: usize,
+    /// Where the symbol's own begins.
+    own: usize,
+}
+
+impl Name {
+    /// Takes a full name apart.
+    pub(super) fn new(full: &str) -> Self {
+        let (module, own) = split(full);
+        Self {
+            module: module.len(),
+            own: full.len() - own.len(),
+            full: full.into(),
+        }
+    }
+
+    /// The name with the module's in front.
+    pub(super) fn full(&self) -> &Arc<str> {
+        &self.full
+    }
+
+    /// The module's name.
+    pub(super) fn module(&self) -> &str {
+        &self.full[..self.module]
+    }
+
+    /// The name within the module.
+    pub(super) fn own(&self) -> &str {
+        &self.full[self.own..]
+    }
+}
+
 /// Splits a full name into the module's and the symbol's.
-pub(super) fn split(name: &str) -> (&str, &str) {
+fn split(name: &str) -> (&str, &str) {
     match (name.find(MODULE_SEPARATOR), name.rfind(MODULE_SEPARATOR)) {
         (Some(first), Some(last)) => (&name[..first], &name[last + MODULE_SEPARATOR.len()..]),
         _ => ("", name),
@@ -104,7 +143,7 @@ pub(super) fn split(name: &str) -> (&str, &str) {
 
 /// Whether a full name is one of HSAIL, whose names of module scope begin with a sigil.
 pub(super) fn is_hsail(name: &str) -> bool {
-    split(name).1.starts_with('&')
+    name.contains('&') && split(name).1.starts_with('&')
 }
 
 /// The full name under which a symbol is kept. Programs know the kernels of HSAIL by their own names, which are older
@@ -136,6 +175,11 @@ mod tests {
         assert_eq!(split("a::b::c"), ("a", "c"));
         assert_eq!(split("::"), ("", ""));
         assert_eq!(split("a:b"), ("", "a:b"));
+        for full in ["vadd.kd", "&m::&vadd", "a::b::c", "::", "a:b", ""] {
+            let name = Name::new(full);
+            assert_eq!((name.module(), name.own()), split(full));
+            assert_eq!(&**name.full(), full);
+        }
     }
 
     #[test]

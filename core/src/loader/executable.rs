@@ -9,12 +9,12 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hansa_plugin_api::sync::RwLock;
 
 use super::attributes::{
-    kept_as, look_up_in, split, Allocation, Linkage, SymbolKind, Variable, VariableSegment,
+    kept_as, look_up_in, Allocation, Linkage, Name, SymbolKind, Variable, VariableSegment,
 };
 use super::code_object::CodeObject;
 use super::error::LoadError;
@@ -98,7 +98,7 @@ pub struct LoadTarget<'a> {
 /// A symbol of an executable. It can be held and asked without the executable's lock.
 #[derive(Debug)]
 pub struct Symbol {
-    name: Arc<str>,
+    name: Name,
     kind: SymbolKind,
     linkage: Linkage,
     agent: Option<AgentKey>,
@@ -106,25 +106,27 @@ pub struct Symbol {
     size: u64,
     alignment: u64,
     is_frozen: Arc<AtomicBool>,
+    /// The handle that whoever has the executable gave it.
+    pub(crate) handle: OnceLock<u64>,
 }
 
 impl Symbol {
     /// The name with the module's in front, which look-ups use.
     #[must_use]
     pub fn full_name(&self) -> &str {
-        &self.name
+        self.name.full()
     }
 
     /// The name within the module.
     #[must_use]
     pub fn name(&self) -> &str {
-        split(&self.name).1
+        self.name.own()
     }
 
     /// The module's name, empty for everything compilers produce today.
     #[must_use]
     pub fn module_name(&self) -> &str {
-        split(&self.name).0
+        self.name.module()
     }
 
     /// What it is, with the attributes of that.
@@ -190,7 +192,8 @@ type SymbolTable = HashMap<Arc<str>, Arc<Symbol>>;
 struct Inner {
     agents: HashMap<AgentKey, SymbolTable>,
     program: SymbolTable,
-    order: Vec<Arc<Symbol>>,
+    /// Shared with those who go through it, so that going through it copies nothing.
+    order: Arc<Vec<Arc<Symbol>>>,
     objects: Vec<Arc<LoadedCodeObject>>,
 }
 
@@ -276,7 +279,7 @@ impl Executable {
             None => Allocation::Program,
         };
         inner.insert(Symbol {
-            name: name.into(),
+            name: Name::new(name),
             kind: SymbolKind::Variable(Variable {
                 allocation,
                 segment,
@@ -290,6 +293,7 @@ impl Executable {
             size: 0,
             alignment: 0,
             is_frozen: Arc::clone(&self.is_frozen),
+            handle: OnceLock::new(),
         });
         Ok(())
     }
@@ -317,13 +321,13 @@ impl Executable {
         let loaded = LoadedCodeObject::load(&object, reader, target, &mut |name| {
             inner.find_for(target.agent, name).map(|symbol| symbol.address)
         })?;
-        inner.order.reserve(object.symbols().len());
+        Arc::make_mut(&mut inner.order).reserve(object.symbols().len());
         for symbol in object.symbols() {
             let Some(kind) = SymbolKind::of(symbol) else {
                 continue;
             };
             inner.insert(Symbol {
-                name: symbol.name.into(),
+                name: Name::new(symbol.name),
                 kind,
                 linkage: Linkage::of(symbol),
                 agent: Some(target.agent),
@@ -331,6 +335,7 @@ impl Executable {
                 size: symbol.size,
                 alignment: symbol.alignment,
                 is_frozen: Arc::clone(&self.is_frozen),
+                handle: OnceLock::new(),
             });
         }
         let loaded = Arc::new(loaded);
@@ -394,17 +399,8 @@ impl Executable {
 
     /// All symbols in the order they were defined in.
     #[must_use]
-    pub fn symbols(&self) -> Vec<Arc<Symbol>> {
-        self.inner.read().order.clone()
-    }
-
-    /// The symbols of an agent, or of the program if there is none, in the order they were defined
-    /// in.
-    #[must_use]
-    pub fn symbols_of(&self, agent: Option<AgentKey>) -> Vec<Arc<Symbol>> {
-        let inner = self.inner.read();
-        let of_agent = inner.order.iter().filter(|symbol| symbol.agent == agent);
-        of_agent.cloned().collect()
+    pub fn symbols(&self) -> Arc<Vec<Arc<Symbol>>> {
+        Arc::clone(&self.inner.read().order)
     }
 
     /// The loaded code objects in the order they were loaded in.
@@ -507,7 +503,7 @@ impl Inner {
             Some(agent) => self.agents.entry(agent).or_default(),
             None => &mut self.program,
         };
-        table.insert(Arc::clone(&symbol.name), Arc::clone(&symbol));
-        self.order.push(symbol);
+        table.insert(Arc::clone(symbol.name.full()), Arc::clone(&symbol));
+        Arc::make_mut(&mut self.order).push(symbol);
     }
 }

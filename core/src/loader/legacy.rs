@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::attributes::{look_up_in, split, Linkage, SymbolKind};
+use super::attributes::{look_up_in, Linkage, Name, SymbolKind};
 use super::error::LoadError;
 use super::executable::{FloatRounding, Profile};
 use super::isa::Isa;
@@ -26,7 +26,7 @@ pub struct SerializedCodeObject {
 /// A symbol of a [`SerializedCodeObject`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeSymbol {
-    name: String,
+    name: Name,
     /// Who sees it.
     pub linkage: Linkage,
     /// What it is; `None` for a variable the object only declares.
@@ -45,7 +45,7 @@ impl SerializedCodeObject {
         let object = reader.parse()?;
         let settings = object.hsail_settings().unwrap_or_default();
         let symbols = object.symbols().iter().map(|symbol| CodeSymbol {
-            name: symbol.name.to_owned(),
+            name: Name::new(symbol.name),
             linkage: Linkage::of(symbol),
             kind: SymbolKind::of(symbol),
         });
@@ -105,7 +105,7 @@ impl SerializedCodeObject {
     #[must_use]
     pub fn symbol(&self, module: &str, name: &str) -> Option<&Arc<CodeSymbol>> {
         look_up_in(module, name, |full| {
-            self.symbols.iter().find(|symbol| symbol.name == full)
+            self.symbols.iter().find(|symbol| **symbol.name.full() == *full)
         })
     }
 }
@@ -114,13 +114,13 @@ impl CodeSymbol {
     /// The name within the module.
     #[must_use]
     pub fn name(&self) -> &str {
-        split(&self.name).1
+        self.name.own()
     }
 
     /// The module's name.
     #[must_use]
     pub fn module_name(&self) -> &str {
-        split(&self.name).0
+        self.name.module()
     }
 
     /// Whether the object defines it.

@@ -355,7 +355,13 @@ impl Runtime {
                 let usual = default_access(&self.agents[agent]);
                 let access = |a: &Attributes| a.access.get(&agent).copied().unwrap_or(usual);
                 let least = parts.iter().map(access).min().unwrap_or(usual);
-                return Ok((u64::from(least.attribute().0), value));
+                // AMD's runtime says of the host only whether it may. HIP takes more for a wish of the program.
+                let most = if self.agents[agent].is_cpu() {
+                    Access::ByMoving
+                } else {
+                    Access::InPlace
+                };
+                return Ok((u64::from(least.min(most).attribute().0), value));
             }
             _ => return Err(Error::InvalidArgument("not an attribute that can be asked for")),
         };

@@ -97,6 +97,27 @@ fn parts_that_differ_have_the_least_in_common() {
 }
 
 #[test]
+fn the_host_may_and_nobody_asked_for_it() {
+    let rig = rig();
+    let at = range(rig, 2);
+    assert_eq!(
+        get(rig, at, PAGE, Attribute::ACCESS_QUERY, rig.cpu),
+        (0x200, rig.cpu)
+    );
+    set(
+        rig,
+        at,
+        PAGE,
+        &[pair(Attribute::AGENT_ACCESSIBLE_IN_PLACE, rig.cpu)],
+    )
+    .unwrap();
+    assert_eq!(
+        get(rig, at, PAGE, Attribute::ACCESS_QUERY, rig.cpu),
+        (0x200, rig.cpu)
+    );
+}
+
+#[test]
 fn agents_that_are_none_and_attributes_that_cannot_be_set_are_refused() {
     let rig = rig();
     let at = range(rig, 1);

@@ -277,7 +277,6 @@ impl Launch {
                     message,
                 }
             }
-            Fault::GroupMemory { .. } => inactive::APERTURE_VIOLATION,
             Fault::IllegalInstruction { .. } => inactive::ILLEGAL_INSTRUCTION,
             Fault::Trap { .. } | Fault::Stopped => inactive::EXCEPTION,
         };

@@ -154,13 +154,19 @@ fn a_misaligned_atomic_is_an_aperture_violation() {
     );
 }
 
-/// Outside a group's allocation there is nothing, as in hardware; reading what no group can have is an error.
+/// Outside a group's allocation there is nothing, as in hardware, and no error however far outside: rocBLAS reads zeroes there.
 #[test]
-fn group_memory_that_no_group_has_is_an_aperture_violation() {
+fn group_memory_outside_the_allocation_reads_zero_and_takes_nothing() {
     let rig = Rig::new("");
     let module = Module::device(&rig);
     let out = rig.host_memory(4096);
-    for (index, found) in [(3, 8), (1000, 1)] {
+    for (index, found) in [
+        (3, 8),
+        (1000, 1),
+        (16 << 10, 1),
+        (0xf0_0000 / 4, 1),
+        (0x3fff_ffff, 1),
+    ] {
         let (queue, done) = (rig.queue(0), rig.signal(1));
         let kernarg = arguments(&rig, &[index, out.address()]);
         let mut program = Program::linear(module.kernel("set_group"), kernarg.address(), 64);
@@ -169,26 +175,6 @@ fn group_memory_that_no_group_has_is_an_aperture_violation() {
         done.wait(0);
         assert_eq!(out.word(0).load(Ordering::Acquire) as u32, found, "word {index}");
     }
-    let (queue, done) = (rig.queue(0), rig.signal(1));
-    let kernarg = arguments(&rig, &[0x3fff_ffff, out.address()]);
-    let mut program = Program::linear(module.kernel("only_set_group"), kernarg.address(), 64);
-    program.group_bytes = 256;
-    queue.dispatch(&program, done.handle());
-    done.wait(0);
-    assert_eq!(
-        out.word(0).load(Ordering::Acquire) as u32,
-        2,
-        "a write is lost, no more"
-    );
-    for index in [16 << 10, 0x3fff_ffff] {
-        let kernarg = arguments(&rig, &[index, out.address()]);
-        let mut program = Program::linear(module.kernel("set_group"), kernarg.address(), 64);
-        program.group_bytes = 256;
-        let code = code_of(&rig, |_, completion| program.words(completion));
-        assert_eq!(code, 0x2000_0000, "word {index}");
-    }
-    let logged = rig.host.logged(hansa_plugin_api::LogLevel::ERROR).join("\n");
-    assert!(logged.contains("group memory"), "{logged}");
 }
 
 /// Runs a kernel that touches an address, and answers the fault.

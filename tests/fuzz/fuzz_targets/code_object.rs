@@ -66,7 +66,7 @@ fn load(data: &[u8], isa: Isa) {
         !first || frozen || data.is_empty(),
         "what was loaded can be frozen"
     );
-    for symbol in executable.symbols() {
+    for symbol in executable.symbols().iter() {
         let found = executable.symbol(symbol.full_name(), symbol.agent());
         assert!(found.is_some(), "a symbol is found by its name");
         let _ = (symbol.address(), symbol.object_size(), symbol.kind());

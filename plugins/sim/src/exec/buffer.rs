@@ -23,7 +23,36 @@ pub(crate) struct Resource {
     pub(crate) word3: u32,
 }
 
+/// An offset in a record, from the sum of register and immediate. It has 32 bits: compilers put the distance to the end of an
+/// array into the immediate, and a negative number into the register.
+#[inline(always)]
+pub(crate) fn within(sum: u64) -> u64 {
+    sum & 0xffff_ffff
+}
+
+/// What says whether an access is inside a buffer. These are the rules of GFX9 and CDNA as AMD found them on hardware for its
+/// simulator (ROCm/rocm-systems, pull request 10928).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// Nothing: the lane number makes the index.
+    Never,
+    /// The index, which must be less than the number of records.
+    Record,
+    /// The last byte, counted from the base: the scalar offset and the immediate count as well.
+    Byte,
+}
+
 impl Resource {
+    /// What an access is checked by; `indexed` says whether a register has the index.
+    #[inline(always)]
+    pub(crate) fn check(&self, indexed: bool) -> Check {
+        match () {
+            () if self.add_thread_id => Check::Never,
+            () if indexed && self.stride != 0 => Check::Record,
+            () => Check::Byte,
+        }
+    }
+
     /// Reads the four dwords.
     #[inline(always)]
     pub(crate) fn new(words: [u32; 4]) -> Self {
@@ -40,18 +69,6 @@ impl Resource {
         }
     }
 
-    /// An offset in a record, from the sum of register and immediate. Where records are counted, and so the offset is not
-    /// checked, it has 32 bits: compilers put the distance to the end of an array into the immediate, and a negative
-    /// number into the register.
-    #[inline(always)]
-    pub(crate) fn within(&self, sum: u64) -> u64 {
-        if self.stride == 0 {
-            sum
-        } else {
-            sum & 0xffff_ffff
-        }
-    }
-
     /// Offset from the base of byte `offset` of record `index`.
     #[inline(always)]
     pub(crate) fn offset(&self, index: u64, offset: u64) -> u64 {
@@ -60,16 +77,6 @@ impl Resource {
             (high * self.stride + (offset & !3)) * self.index_stride + low * 4 + (offset & 3)
         } else {
             index * self.stride + offset
-        }
-    }
-
-    /// Whether an access of `bytes` is inside. `place` is what [`Resource::offset`] gave.
-    #[inline(always)]
-    pub(crate) fn contains(&self, index: u64, place: u64, bytes: u64) -> bool {
-        if self.stride == 0 {
-            place + bytes <= self.records
-        } else {
-            index < self.records
         }
     }
 
@@ -97,16 +104,20 @@ mod tests {
         assert_eq!(scratch.offset(3, 9), 2 * 256 + 12 + 1);
         assert_eq!(scratch.pitch(), 256);
         // -8 and 136: the last of seventeen doubles.
-        assert_eq!(scratch.within(0xffff_fff8 + 136), 128);
+        assert_eq!(within(0xffff_fff8 + 136), 128);
     }
 
     #[test]
-    fn raw_buffers_are_checked_in_bytes_and_structured_ones_in_records() {
+    fn records_are_checked_where_a_register_has_the_index_of_one() {
         let raw = Resource::new([0, 0, 16, 0]);
-        assert!(raw.contains(0, 12, 4) && !raw.contains(0, 13, 4));
-        assert_eq!(raw.within(0xffff_fff8 + 136), 0x1_0000_0080);
+        assert_eq!((raw.check(false), raw.check(true)), (Check::Byte, Check::Byte));
         let structured = Resource::new([0, 8 << 16, 16, 0]);
-        assert!(structured.contains(15, 124, 4) && !structured.contains(16, 128, 4));
+        assert_eq!(
+            (structured.check(false), structured.check(true)),
+            (Check::Byte, Check::Record)
+        );
         assert_eq!(structured.offset(2, 4), 20);
+        let of_lanes = Resource::new([0, 8 << 16, 16, 1 << 23]);
+        assert_eq!(of_lanes.check(true), Check::Never);
     }
 }

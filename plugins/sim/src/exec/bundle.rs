@@ -197,10 +197,7 @@ pub(super) fn run_together(
     let result = run_until_they_part(dispatch, wave, others, lookup, &mut budget);
     std::mem::swap(&mut wave.env, env);
     if result? {
-        return match env.lds.take_wild() {
-            Some(address) => Err(Fault::GroupMemory { address }),
-            None => Ok(true),
-        };
+        return Ok(true);
     }
     for (other, number) in others.iter_mut().zip(1..) {
         let other = &mut *other.wave;

@@ -183,12 +183,6 @@ pub enum Fault {
         /// The instruction.
         pc: u64,
     },
-    /// An access to LDS at an address that no work-group has. The instruction is one that the wave ran since its last turn.
-    #[error("No group memory at {address:#x}")]
-    GroupMemory {
-        /// The address in LDS.
-        address: u64,
-    },
     /// Bits that are no instruction of this processor, or one that the engine does not execute.
     #[error("Illegal instruction {word:#010x}{} at {pc:#x}", .mnemonic.map_or_else(String::new, |name| format!(" ({name}, not implemented)")))]
     IllegalInstruction {

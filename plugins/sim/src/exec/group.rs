@@ -265,9 +265,6 @@ fn run_waves(
             }
             std::mem::swap(&mut member.wave.env, &mut arena.env);
             let exit = exit?;
-            if let Some(address) = arena.env.lds.take_wild() {
-                return Err(Fault::GroupMemory { address });
-            }
             match exit {
                 Exit::End => {
                     member.state = State::Ended;

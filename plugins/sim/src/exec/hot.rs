@@ -162,6 +162,13 @@ kinds! {
         ScalarAnd "s_and_b32" in SOP2;
         ScalarLeft "s_lshl_b32" in SOP2;
         ScalarRight "s_lshr_b32" in SOP2;
+        ScalarOr "s_or_b32" in SOP2;
+        ScalarXor "s_xor_b32" in SOP2;
+        MaskMove "s_mov_b64" in SOP1;
+        MaskAnd "s_and_b64" in SOP2;
+        MaskOr "s_or_b64" in SOP2;
+        MaskAndNot "s_andn2_b64" in SOP2;
+        Choose "s_cselect_b32" in SOP2;
         IsEqual "s_cmp_eq_u32" in SOPC;
         IsUnequal "s_cmp_lg_u32" in SOPC;
         IsLess "s_cmp_lt_u32" in SOPC;
@@ -172,6 +179,9 @@ kinds! {
         BranchIfNot "s_cbranch_scc0" in BRANCHES;
         BranchIf "s_cbranch_scc1" in BRANCHES;
         BranchIfNone "s_cbranch_execz" in BRANCHES;
+        BranchIfSome "s_cbranch_execnz" in BRANCHES;
+        BranchIfClear "s_cbranch_vccz" in BRANCHES;
+        BranchIfSet "s_cbranch_vccnz" in BRANCHES;
     }
     rest {
         LoadOne => smem::load_few::<1>;

@@ -354,23 +354,23 @@ pub(crate) fn store(wave: &mut Wave, op: &Op, ext: Ext, kind: Kind, lanes: u64) 
     let mode = wave.mode();
     let [low, high, ..] = &mut wave.spare;
     flush(low, high, kind, mode.flush32_out(), mode.flush64_out());
+    let flushed_out = match kind {
+        Kind::F32 => mode.flush32_out(),
+        _ => mode.flush64_out(),
+    };
+    let omod = if mode.ieee() || !flushed_out {
+        0
+    } else {
+        ext.omod()
+    };
     match kind {
+        Kind::F32 | Kind::F16 | Kind::F64 if omod == 0 && !ext.clamp() => {}
         Kind::F32 => {
-            let omod = if mode.ieee() || !mode.flush32_out() {
-                0
-            } else {
-                ext.omod()
-            };
             for lane in &mut low.0 {
                 *lane = finish32(f32::from_bits(*lane), omod, ext.clamp(), mode).to_bits();
             }
         }
         Kind::F16 => {
-            let omod = if mode.ieee() || !mode.flush64_out() {
-                0
-            } else {
-                ext.omod()
-            };
             for lane in &mut low.0 {
                 let value = finish32(
                     super::scalar_float::Half(*lane as u16).wide(),
@@ -383,11 +383,6 @@ pub(crate) fn store(wave: &mut Wave, op: &Op, ext: Ext, kind: Kind, lanes: u64) 
             flush(low, high, kind, false, omod != 0);
         }
         Kind::F64 => {
-            let omod = if mode.ieee() || !mode.flush64_out() {
-                0
-            } else {
-                ext.omod()
-            };
             for (low, high) in low.0.iter_mut().zip(&mut high.0) {
                 let bits = u64::from(*low) | u64::from(*high) << 32;
                 let bits = finish64(f64::from_bits(bits), omod, ext.clamp(), mode).to_bits();

@@ -1,7 +1,7 @@
 //! MUBUF: loads, stores and atomics through a buffer resource descriptor.
 
 use super::atomic::{global_atomic, registers, Kind, Rmw};
-use super::buffer::Resource;
+use super::buffer::{within, Check, Resource};
 use super::guard::{self, Width};
 use super::level::{versions, Host};
 use super::op::{Flow, Op, Versions};
@@ -30,15 +30,13 @@ pub(crate) fn resource(wave: &Wave, op: &Op) -> Resource {
     Resource::new([0, 1, 2, 3].map(|i| wave.s[(first + i) & 511]))
 }
 
-/// Computes every lane's address and returns the lanes that are inside the buffer.
+/// Computes every lane's address and returns the lanes whose `bytes` are all inside the buffer.
 #[inline(always)]
 pub(crate) fn addresses(wave: &mut Wave, op: &Op, resource: &Resource, bytes: u64) -> u64 {
     let (idxen, offen) = (op.x & bits::IDXEN != 0, op.x & bits::OFFEN != 0);
     let immediate = op.x & 0xfff;
     let scalar = u64::from(wave.s[slot(op.c)]);
     let base = resource.base.wrapping_add(scalar);
-    // With a stride the last dword of a swizzled lane is far away, but it is the record that counts.
-    let mut inside = 0;
     for lane in 0..64 {
         let index = if idxen { wave.row(op.a).0[lane].into() } else { 0 };
         let offset_code = op.a + u16::from(idxen);
@@ -48,11 +46,56 @@ pub(crate) fn addresses(wave: &mut Wave, op: &Op, resource: &Resource, bytes: u6
             0
         };
         let index = index + if resource.add_thread_id { lane as u64 } else { 0 };
-        let place = resource.offset(index, resource.within(offset + immediate));
-        inside |= u64::from(resource.contains(index, place, bytes)) << lane;
+        let place = resource.offset(index, within(offset + immediate));
         wave.address[lane] = base.wrapping_add(place);
     }
-    inside
+    inside(wave, op, resource, bytes)
+}
+
+/// The lanes whose first `bytes` are inside the buffer, when [`addresses`] has been there.
+#[inline(always)]
+fn inside(wave: &Wave, op: &Op, resource: &Resource, bytes: u64) -> u64 {
+    match resource.check(op.x & bits::IDXEN != 0) {
+        Check::Never => !0,
+        Check::Record => {
+            let row = wave.row(op.a);
+            lanes_where(|lane| u64::from(row.0[lane]) < resource.records)
+        }
+        Check::Byte => {
+            lanes_where(|lane| wave.address[lane].wrapping_sub(resource.base) + bytes <= resource.records)
+        }
+    }
+}
+
+#[inline(always)]
+fn lanes_where(is_so: impl Fn(usize) -> bool) -> u64 {
+    (0..64).fold(0, |lanes, lane| lanes | u64::from(is_so(lane)) << lane)
+}
+
+/// Goes through the dwords of an access that some lanes have a part of inside: calls `access` with the number of each, and the
+/// lanes of `outside` that have it inside, with their addresses. An access that is not checked by bytes has all inside or none.
+fn each_dword(
+    wave: &mut Wave,
+    op: &Op,
+    resource: &Resource,
+    (outside, dwords): (u64, usize),
+    access: impl Fn(&mut Wave, u16, u64) -> Flow,
+) -> Flow {
+    if outside == 0 || dwords == 1 || resource.check(op.x & bits::IDXEN != 0) != Check::Byte {
+        return Flow::Next;
+    }
+    let pitch = resource.pitch();
+    for k in 0..dwords {
+        let there = outside & inside(wave, op, resource, 4);
+        let flow = access(wave, k as u16, there);
+        if flow != Flow::Next {
+            return flow;
+        }
+        for address in wave.address.iter_mut() {
+            *address = address.wrapping_add(pitch);
+        }
+    }
+    Flow::Next
 }
 
 /// The address of lane 0 when 64 lanes lie in consecutive dwords: scratch at a uniform offset.
@@ -71,9 +114,9 @@ fn scratch_row(wave: &mut Wave, op: &Op, resource: &Resource, lanes: u64) -> Opt
         if !super::runs::is_linear(row, mask, value, 0) {
             return None;
         }
-        offset = resource.within(offset + u64::from(value));
+        offset = within(offset + u64::from(value));
     }
-    if offset & 3 != 0 || !resource.contains(63, 0, 4) {
+    if offset & 3 != 0 {
         return None;
     }
     let scalar = u64::from(wave.s[slot(op.c)]);
@@ -106,29 +149,37 @@ fn load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     }
     let inside = addresses(wave, op, &resource, layout.bytes());
     if op.x & bits::LDS != 0 {
-        return load_to_lds(wave, op, layout, lanes & inside);
+        return load_to_lds(wave, op, layout, lanes, inside);
     }
     let flow = load_each(wave, op.d, layout, lanes & inside, resource.pitch());
-    if lanes & !inside != 0 && flow == Flow::Next {
-        for k in 0..layout.dwords() {
-            *wave.spare[0] = Row::ZERO;
-            if !layout.is_dwords() {
-                let old = &wave.v[usize::from(op.d) & 511];
-                layout.finish(&mut wave.spare[0], old);
-            }
-            wave.commit(op.d + k as u16, 0, lanes & !inside);
-        }
+    let outside = lanes & !inside;
+    if outside == 0 || flow != Flow::Next {
+        return flow;
     }
-    flow
+    for k in 0..layout.dwords() {
+        *wave.spare[0] = Row::ZERO;
+        if !layout.is_dwords() {
+            let old = &wave.v[usize::from(op.d) & 511];
+            layout.finish(&mut wave.spare[0], old);
+        }
+        wave.commit(op.d + k as u16, 0, outside);
+    }
+    each_dword(
+        wave,
+        op,
+        &resource,
+        (outside, layout.dwords()),
+        |wave, k, there| load_each(wave, op.d + k, Layout::DWORD, there, 4),
+    )
 }
 
-/// A load whose data go to LDS at M0 plus the immediate, lane by lane.
-fn load_to_lds(wave: &mut Wave, op: &Op, layout: Layout, lanes: u64) -> Flow {
-    if let Err(flow) = super::vmem::check_lanes(wave, lanes, layout.bytes(), false) {
+/// A load whose data go to LDS at M0 plus the immediate, lane by lane; zeroes from outside the buffer.
+fn load_to_lds(wave: &mut Wave, op: &Op, layout: Layout, lanes: u64, inside: u64) -> Flow {
+    if let Err(flow) = super::vmem::check_lanes(wave, lanes & inside, layout.bytes(), false) {
         return flow;
     }
     let mut row = Row::ZERO;
-    if let Err(unmapped) = guard::gather(layout.width(), &mut row.0, &wave.address, lanes, 0) {
+    if let Err(unmapped) = guard::gather(layout.width(), &mut row.0, &wave.address, lanes & inside, 0) {
         return vanished(wave, unmapped, false);
     }
     layout.finish(&mut row, &Row::ZERO);
@@ -165,7 +216,18 @@ fn store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
         }
     }
     let inside = addresses(wave, op, &resource, layout.bytes());
-    store_each(wave, op.b, layout, lanes & inside, resource.pitch())
+    let flow = store_each(wave, op.b, layout, lanes & inside, resource.pitch());
+    let outside = lanes & !inside;
+    if flow != Flow::Next {
+        return flow;
+    }
+    each_dword(
+        wave,
+        op,
+        &resource,
+        (outside, layout.dwords()),
+        |wave, k, there| store_each(wave, op.b + k, Layout::DWORD, there, 4),
+    )
 }
 
 /// `buffer_store_lds_dword`: a dword of LDS at M0 plus the immediate to memory.

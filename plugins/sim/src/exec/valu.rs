@@ -137,24 +137,76 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The lane loop: `f` of the three sources of every lane, into `low` and `high`.
+/// What is computed for each lane. Types, and no closures: a closure that is called in two places may be compiled on its own,
+/// and then without the instructions of its handler's level.
+trait Body<O: Lane>: Copy {
+    fn lane<H: Host>(self, a: O::A, b: O::B, c: O::C) -> O::D;
+}
+
+/// [`Lane::result`].
+#[derive(Clone, Copy)]
+struct Plain(Mode);
+/// [`Lane::result`] of values whose signs are changed; see [`Ext::sign_masks`].
+#[derive(Clone, Copy)]
+struct Signed(Mode, [(u32, u32); 3]);
+/// [`Lane::rounded`].
+#[derive(Clone, Copy)]
+struct Rounded(Mode);
+/// [`Lane::clamped`].
+#[derive(Clone, Copy)]
+struct Clamped(Mode);
+
+impl<O: Lane> Body<O> for Plain {
+    #[inline(always)]
+    fn lane<H: Host>(self, a: O::A, b: O::B, c: O::C) -> O::D {
+        O::result::<H>(self.0, a, b, c)
+    }
+}
+
+impl<O: Lane> Body<O> for Signed {
+    #[inline(always)]
+    fn lane<H: Host>(self, a: O::A, b: O::B, c: O::C) -> O::D {
+        let signs = self.1;
+        O::result::<H>(
+            self.0,
+            signed(a, signs[0]),
+            signed(b, signs[1]),
+            signed(c, signs[2]),
+        )
+    }
+}
+
+impl<O: Lane> Body<O> for Rounded {
+    #[inline(always)]
+    fn lane<H: Host>(self, a: O::A, b: O::B, c: O::C) -> O::D {
+        O::rounded(self.0, a, b, c)
+    }
+}
+
+impl<O: Lane> Body<O> for Clamped {
+    #[inline(always)]
+    fn lane<H: Host>(self, a: O::A, b: O::B, c: O::C) -> O::D {
+        O::clamped(self.0, a, b, c)
+    }
+}
+
+/// The lane loop: `body` of the three sources of every lane, into `low` and `high`.
 #[inline(always)]
-fn each_lane<A: Word, B: Word, C: Word, D: Word, const K: u8>(
+fn each_lane<H: Host, O: Lane, const K: u8>(
     low: &mut Row,
     high: &mut Row,
     [a, b, c]: [Source<'_>; 3],
-    f: impl Fn(usize, A, B, C) -> D,
+    body: impl Body<O>,
 ) {
     for i in 0..64 {
-        let result = f(
-            i,
+        let result = body.lane::<H>(
             a.lane(i, K & 1 != 0),
             b.lane(i, K & 2 != 0),
             c.lane(i, K & 4 != 0),
         );
         let (lo, hi) = result.unpack();
         low.0[i] = lo;
-        if D::KIND.rows() == 2 {
+        if O::D::KIND.rows() == 2 {
             high.0[i] = hi;
         }
     }
@@ -162,24 +214,23 @@ fn each_lane<A: Word, B: Word, C: Word, D: Word, const K: u8>(
 
 /// [`each_lane`] for the lanes of `mask` only; the others keep what `old` has.
 #[inline(always)]
-fn each_masked_lane<A: Word, B: Word, C: Word, D: Word, const K: u8>(
+fn each_masked_lane<H: Host, O: Lane, const K: u8>(
     low: &mut Row,
     high: &mut Row,
     mask: &Row,
     [old_low, old_high]: [&Row; 2],
     [a, b, c]: [Source<'_>; 3],
-    f: impl Fn(usize, A, B, C) -> D,
+    body: impl Body<O>,
 ) {
     for i in 0..64 {
-        let result = f(
-            i,
+        let result = body.lane::<H>(
             a.lane(i, K & 1 != 0),
             b.lane(i, K & 2 != 0),
             c.lane(i, K & 4 != 0),
         );
         let (lo, hi) = result.unpack();
         low.0[i] = (lo & mask.0[i]) | (old_low.0[i] & !mask.0[i]);
-        if D::KIND.rows() == 2 {
+        if O::D::KIND.rows() == 2 {
             high.0[i] = (hi & mask.0[i]) | (old_high.0[i] & !mask.0[i]);
         }
     }
@@ -210,8 +261,7 @@ fn lane_fast<H: Host, O: Lane, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
     let d = usize::from(op.d);
     let [low, high, ..] = spare;
     let old = [&*v[d & 511], &*v[(d + 1) & 511]];
-    let result = |_, a, b, c| O::result::<H>(mode, a, b, c);
-    active_lanes::<O::A, O::B, O::C, O::D, K>([low, high], exec, mask, old, sources, result);
+    active_lanes::<H, O, K>([low, high], exec, mask, old, sources, Plain(mode));
     std::mem::swap(&mut v[d & 511], low);
     if O::D::KIND.rows() == 2 {
         std::mem::swap(&mut v[(d + 1) & 511], high);
@@ -221,18 +271,18 @@ fn lane_fast<H: Host, O: Lane, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
 
 /// [`each_lane`] or [`each_masked_lane`], as EXEC is.
 #[inline(always)]
-fn active_lanes<A: Word, B: Word, C: Word, D: Word, const K: u8>(
+fn active_lanes<H: Host, O: Lane, const K: u8>(
     [low, high]: [&mut Row; 2],
     exec: u64,
     mask: &Row,
     old: [&Row; 2],
     sources: [Source<'_>; 3],
-    f: impl Fn(usize, A, B, C) -> D,
+    body: impl Body<O>,
 ) {
     if exec == !0 {
-        each_lane::<A, B, C, D, K>(low, high, sources, f);
+        each_lane::<H, O, K>(low, high, sources, body);
     } else {
-        each_masked_lane::<A, B, C, D, K>(low, high, mask, old, sources, f);
+        each_masked_lane::<H, O, K>(low, high, mask, old, sources, body);
     }
 }
 
@@ -298,11 +348,7 @@ fn lane_signed<H: Host, O: Lane>(wave: &mut Wave, op: &Op) -> Flow {
     let d = usize::from(op.d);
     let [low, high, ..] = spare;
     let old = [&*v[d & 511], &*v[(d + 1) & 511]];
-    let result = |_, a, b, c| {
-        let (a, b, c) = (signed(a, signs[0]), signed(b, signs[1]), signed(c, signs[2]));
-        O::result::<H>(mode, a, b, c)
-    };
-    active_lanes::<O::A, O::B, O::C, O::D, 0>([low, high], exec, mask, old, sources, result);
+    active_lanes::<H, O, 0>([low, high], exec, mask, old, sources, Signed(mode, signs));
     std::mem::swap(&mut v[d & 511], low);
     if O::D::KIND.rows() == 2 {
         std::mem::swap(&mut v[(d + 1) & 511], high);
@@ -333,13 +379,11 @@ fn lane_slow<H: Host, O: Lane>(wave: &mut Wave, op: &Op) -> Flow {
     let [low, high, ..] = spare;
     let sources = prepared(tmp);
     if rounds {
-        each_lane::<O::A, O::B, O::C, O::D, 0>(low, high, sources, |_, a, b, c| O::rounded(mode, a, b, c));
+        each_lane::<H, O, 0>(low, high, sources, Rounded(mode));
     } else if ext.clamp() && !float {
-        each_lane::<O::A, O::B, O::C, O::D, 0>(low, high, sources, |_, a, b, c| O::clamped(mode, a, b, c));
+        each_lane::<H, O, 0>(low, high, sources, Clamped(mode));
     } else {
-        each_lane::<O::A, O::B, O::C, O::D, 0>(low, high, sources, |_, a, b, c| {
-            O::result::<H>(mode, a, b, c)
-        });
+        each_lane::<H, O, 0>(low, high, sources, Plain(mode));
     }
     modifiers::store(wave, op, ext, O::D::KIND, lanes);
     Flow::Next
@@ -367,6 +411,14 @@ fn write_mask(wave: &mut Wave, op: &Op, slot: u16, bits: u64) {
     }
 }
 
+/// The loop of a [`Test`]: all bits of a lane that passes, none of another.
+#[inline(always)]
+fn each_test<O: Test, const K: u8>(bits: &mut Row, [a, b]: [Source<'_>; 2], mode: Mode) {
+    for i in 0..64 {
+        bits.0[i] = all_ones(O::test(mode, a.lane(i, K & 1 != 0), b.lane(i, K & 2 != 0)));
+    }
+}
+
 /// The fast body of [`Test`].
 #[inline(always)]
 fn test_fast<H: Host, O: Test, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
@@ -381,8 +433,8 @@ fn test_fast<H: Host, O: Test, const K: u8>(wave: &mut Wave, op: &Op) -> Flow {
     let Parts { v, spare, s, .. } = wave.parts();
     let a = Source::new::<O::A>(v, s, op.a, K & 1 != 0);
     let b = Source::new::<O::B>(v, s, op.b, K & 2 != 0);
-    let [bits, high, ..] = spare;
-    each_lane::<O::A, O::B, (), u32, K>(bits, high, [a, b, b], |_, a, b, ()| all_ones(O::test(mode, a, b)));
+    let [bits, ..] = spare;
+    each_test::<O, K>(bits, [a, b], mode);
     let bits = H::compress(bits) & exec;
     write_mask(wave, op, op.d, bits);
     Flow::Next
@@ -395,10 +447,9 @@ fn test_slow<H: Host, O: Test>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = modifiers::fetch(wave, op, ext, [O::A::KIND, O::B::KIND, Kind::None]);
     let mode = wave.mode();
     let Parts { spare, tmp, .. } = wave.parts();
-    let [bits, high, ..] = spare;
-    each_lane::<O::A, O::B, (), u32, 0>(bits, high, prepared(tmp), |_, a, b, ()| {
-        all_ones(O::test(mode, a, b))
-    });
+    let [bits, ..] = spare;
+    let [a, b, _] = prepared(tmp);
+    each_test::<O, 0>(bits, [a, b], mode);
     let bits = H::compress(bits) & lanes;
     write_mask(wave, op, op.d, bits);
     Flow::Next

@@ -100,13 +100,6 @@ __kernel void set_group(uint index, __global uint *out) {
     out[get_local_id(0)] = ((volatile __local uint *)values)[index] + 1;
 }
 
-// Sets a word of group memory, or none.
-__kernel void only_set_group(uint index, __global uint *out) {
-    __local uint values[64];
-    ((volatile __local uint *)values)[index] = 7;
-    out[get_local_id(0)] = 2;
-}
-
 // Goes where there is no code.
 __kernel void leave(ulong address) {
     __asm__ volatile("s_setpc_b64 %0" ::"s"(address));
