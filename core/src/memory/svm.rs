@@ -355,13 +355,7 @@ impl Runtime {
                 let usual = default_access(&self.agents[agent]);
                 let access = |a: &Attributes| a.access.get(&agent).copied().unwrap_or(usual);
                 let least = parts.iter().map(access).min().unwrap_or(usual);
-                // AMD's runtime says of the host only whether it may. HIP takes more for a wish of the program.
-                let most = if self.agents[agent].is_cpu() {
-                    Access::ByMoving
-                } else {
-                    Access::InPlace
-                };
-                return Ok((u64::from(least.min(most).attribute().0), value));
+                return Ok((u64::from(least.attribute().0), value));
             }
             _ => return Err(Error::InvalidArgument("not an attribute that can be asked for")),
         };
@@ -432,11 +426,12 @@ impl Runtime {
     }
 }
 
-/// What an agent may do with pages that nobody spoke of.
+/// What an agent may do with pages that nobody spoke of. The host has more than that where a program asked for it: HIP takes
+/// access in place for a wish.
 fn default_access(agent: &Agent) -> Access {
-    if agent.is_cpu() || agent.can(api::AgentCaps::PAGEABLE_ACCESS) {
+    if agent.can(api::AgentCaps::PAGEABLE_ACCESS) && !agent.is_cpu() {
         Access::InPlace
-    } else if agent.can(api::AgentCaps::XNACK) {
+    } else if agent.is_cpu() || agent.can(api::AgentCaps::XNACK) {
         Access::ByMoving
     } else {
         Access::None
