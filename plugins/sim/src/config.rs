@@ -7,6 +7,7 @@
 //! memory = "8 GiB"       # local memory of each device; committed as it is touched
 //! threads = 0            # threads that run kernels; 0: as many as the runtime says
 //! queues = 128           # most queues of each device
+//! check_group_memory = false # true: an access outside a work-group's LDS ends the queue; hardware reads 0 there
 //! hmm = false            # true: kernels may touch any memory of the process
 //! location = 0x100       # PCI location of the first device: bus << 8 | device << 3 | function
 //! ```
@@ -23,7 +24,7 @@ use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
 /// Every key, for the complaint about one that is not among them.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "devices",
     "isa",
     "compute_units",
@@ -31,6 +32,7 @@ const KEYS: [&str; 8] = [
     "threads",
     "queues",
     "hmm",
+    "check_group_memory",
     "location",
 ];
 
@@ -58,6 +60,8 @@ pub(crate) struct Config {
     pub(crate) queues: u32,
     /// Whether kernels may touch any memory of the process.
     pub(crate) hmm: bool,
+    /// Whether accesses outside a work-group's memory are errors.
+    pub(crate) check_group_memory: bool,
     /// PCI location of the first device, as the runtime reports it; the next ones are on the next buses.
     pub(crate) location: u32,
 }
@@ -73,6 +77,7 @@ impl Default for Config {
             threads: None,
             queues: 128,
             hmm: false,
+            check_group_memory: false,
             location: 1 << 8,
         }
     }
@@ -135,6 +140,7 @@ impl Config {
                 "a whole number from 1 to 4096",
             ),
             "hmm" => set(&mut self.hmm, value.as_bool(), "true or false"),
+            "check_group_memory" => set(&mut self.check_group_memory, value.as_bool(), "true or false"),
             "location" => {
                 let location = number(value, 0..=u32::MAX >> 1);
                 let accepted = "a PCI location, bus << 8 | device << 3 | function, such as 0x100";
@@ -276,7 +282,7 @@ mod tests {
 
     #[test]
     fn every_key_is_read() {
-        let text = "devices = 2\nisa = \"gfx90a\"\ncompute_units = 8\nmemory = \"512 MiB\"\nthreads = 3\nqueues = 9\nhmm = true\nlocation = 0xc81407";
+        let text = "devices = 2\nisa = \"gfx90a\"\ncompute_units = 8\nmemory = \"512 MiB\"\nthreads = 3\nqueues = 9\nhmm = true\ncheck_group_memory = true\nlocation = 0xc81407";
         let expected = Config {
             devices: 2,
             isa: Target::Gfx90a,
@@ -286,6 +292,7 @@ mod tests {
             threads: Some(3),
             queues: 9,
             hmm: true,
+            check_group_memory: true,
             location: 0xc8_1407,
         };
         assert_eq!(parsed(text), expected);

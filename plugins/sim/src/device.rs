@@ -41,6 +41,7 @@ impl Device {
                 let outside = Arc::new(Outside {
                     host,
                     gws: Arc::clone(&gws),
+                    check_group_memory: config.check_group_memory,
                 });
                 let target = config.target(node);
                 let chip = Chip::of(target);
@@ -84,6 +85,7 @@ impl Device {
 pub(crate) struct Outside {
     host: HostRef<'static>,
     gws: Arc<Gws>,
+    check_group_memory: bool,
 }
 
 /// Message numbers of `s_sendmsg`, in bits 3:0 of the immediate.
@@ -101,6 +103,10 @@ impl exec::Host for Outside {
 
     fn sync(&self, sync: &Sync) -> SyncAnswer {
         self.gws.use_resource(sync)
+    }
+
+    fn checks_group_memory(&self) -> bool {
+        self.check_group_memory
     }
 }
 

@@ -277,6 +277,7 @@ impl Launch {
                     message,
                 }
             }
+            Fault::GroupMemory { .. } => inactive::APERTURE_VIOLATION,
             Fault::IllegalInstruction { .. } => inactive::ILLEGAL_INSTRUCTION,
             Fault::Trap { .. } | Fault::Stopped => inactive::EXCEPTION,
         };

@@ -177,6 +177,29 @@ fn group_memory_outside_the_allocation_reads_zero_and_takes_nothing() {
     }
 }
 
+/// The same is an error for whoever wants to find such accesses.
+#[test]
+fn group_memory_outside_the_allocation_is_an_aperture_violation_where_it_is_checked() {
+    let rig = Rig::new("check_group_memory = true");
+    let module = Module::device(&rig);
+    let out = rig.host_memory(4096);
+    for (index, is_inside) in [(63u32, true), (64, false), (0xf0_0000 / 4, false)] {
+        let kernarg = arguments(&rig, &[index.into(), out.address()]);
+        let mut program = Program::linear(module.kernel("set_group"), kernarg.address(), 64);
+        program.group_bytes = 256;
+        if is_inside {
+            let (queue, done) = (rig.queue(0), rig.signal(1));
+            queue.dispatch(&program, done.handle());
+            done.wait(0);
+        } else {
+            let code = code_of(&rig, |_, completion| program.words(completion));
+            assert_eq!(code, 0x2000_0000, "word {index}");
+        }
+    }
+    let logged = rig.host.logged(hansa_plugin_api::LogLevel::ERROR).join("\n");
+    assert!(logged.contains("No group memory at 0xf00000"), "{logged}");
+}
+
 /// Runs a kernel that touches an address, and answers the fault.
 fn fault_of(rig: &Rig, kernel: &str, address: u64) -> hansa_plugin_api::DeviceEvent {
     let module = Module::device(rig);

@@ -99,7 +99,7 @@ fn pc(fault: &Fault) -> u64 {
         | Fault::IllegalInstruction { pc, .. }
         | Fault::Trap { pc, .. }
         | Fault::EndOfCode { pc } => *pc,
-        Fault::Stopped => 0,
+        Fault::GroupMemory { .. } | Fault::Stopped => 0,
     }
 }
 

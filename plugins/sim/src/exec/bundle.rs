@@ -13,7 +13,7 @@ use super::affine::memory::{load_dword_of_all, store_dword_of_all};
 use super::code::{Chunk, ChunkLookup};
 use super::control;
 use super::dispatch::{Dispatch, Fault};
-use super::group::{call, fault, Member};
+use super::group::{call, fault, in_its_memory, Member};
 use super::hot::{settled, Kind};
 use super::launch::{launch, Start};
 use super::level::{versions, Host};
@@ -196,7 +196,9 @@ pub(super) fn run_together(
     std::mem::swap(&mut wave.env, env);
     let result = run_until_they_part(dispatch, wave, others, lookup, &mut budget);
     std::mem::swap(&mut wave.env, env);
-    if result? {
+    let ended = result?;
+    in_its_memory(dispatch, env)?;
+    if ended {
         return Ok(true);
     }
     for (other, number) in others.iter_mut().zip(1..) {

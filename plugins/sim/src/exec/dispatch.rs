@@ -29,6 +29,11 @@ pub trait Host: std::marker::Sync {
         SyncAnswer::Absent
     }
 
+    /// Whether an access outside a work-group's allocation of group memory is a fault. Hardware has no such check.
+    fn checks_group_memory(&self) -> bool {
+        false
+    }
+
     /// Whether [`Host::step`] is to be called. Asked once per run of a work-group.
     fn observes(&self) -> bool {
         false
@@ -182,6 +187,15 @@ pub enum Fault {
         reason: MemoryReason,
         /// The instruction.
         pc: u64,
+    },
+    /// An access outside the group's memory, where that is checked. The instruction is one that the wave ran since its last
+    /// turn.
+    #[error("No group memory at {address:#x}: the work-group has {bytes} bytes")]
+    GroupMemory {
+        /// The address in LDS.
+        address: u64,
+        /// What the group has.
+        bytes: u32,
     },
     /// Bits that are no instruction of this processor, or one that the engine does not execute.
     #[error("Illegal instruction {word:#010x}{} at {pc:#x}", .mnemonic.map_or_else(String::new, |name| format!(" ({name}, not implemented)")))]

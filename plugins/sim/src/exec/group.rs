@@ -144,7 +144,11 @@ pub fn run_group(
 ) -> Result<GroupOutcome, Fault> {
     let shape = GroupShape::new(dispatch, id);
     let start = Start::new(dispatch, id, shape, scratch_slot, &mut arena.ids);
-    arena.env.lds.reset(dispatch.group_segment_bytes as usize);
+    let checked = dispatch.host.checks_group_memory();
+    arena
+        .env
+        .lds
+        .reset(dispatch.group_segment_bytes as usize, checked);
     let mut waves = std::mem::take(&mut arena.members);
     let together = start.together && !dispatch.host.observes();
     for number in 0..shape.waves {
@@ -265,6 +269,7 @@ fn run_waves(
             }
             std::mem::swap(&mut member.wave.env, &mut arena.env);
             let exit = exit?;
+            in_its_memory(dispatch, &arena.env)?;
             match exit {
                 Exit::End => {
                     member.state = State::Ended;
@@ -295,6 +300,22 @@ fn run_waves(
         } else if !progressed {
             return Ok(Some(slept || !spent));
         }
+    }
+}
+
+/// Whether a group has kept to its memory.
+///
+/// # Errors
+///
+/// [`Fault::GroupMemory`] if it has not and somebody wants to know.
+#[inline(always)]
+pub(super) fn in_its_memory(dispatch: &Dispatch<'_>, env: &Env) -> Result<(), Fault> {
+    match env.lds.take_wild() {
+        None => Ok(()),
+        Some(address) => Err(Fault::GroupMemory {
+            address,
+            bytes: dispatch.group_segment_bytes,
+        }),
     }
 }
 

@@ -3,26 +3,53 @@
 //! A work-group runs on one thread, so that LDS needs no synchronisation. Reads outside the
 //! allocation give zero and writes outside it are dropped, as in hardware, and neither is an error, however far outside:
 //! rocBLAS clears its accumulators by reading from 0xf00000, and AMD's `rocrtstFunc.GroupMemoryAllocationTest` writes at an
-//! offset that it never set.
+//! offset that it never set. A host that [asks](super::dispatch::Host::checks_group_memory) hears of both as faults.
+
+use std::cell::Cell;
 
 /// LDS of one work-group.
 #[derive(Debug, Default)]
 pub(crate) struct Lds {
     bytes: Vec<u8>,
+    /// Whether accesses outside are noted.
+    checked: bool,
+    /// An address outside the allocation, if one was noted.
+    wild: Cell<Option<u64>>,
 }
 
 impl Lds {
-    /// Makes this an allocation of `size` zero bytes.
-    pub(crate) fn reset(&mut self, size: usize) {
+    /// Makes this an allocation of `size` zero bytes. Accesses outside are noted if it is checked.
+    pub(crate) fn reset(&mut self, size: usize, checked: bool) {
         self.bytes.clear();
         self.bytes.resize(size, 0);
+        self.checked = checked;
+        self.wild.set(None);
+    }
+
+    /// The address of an access that was noted, once.
+    #[inline(always)]
+    pub(crate) fn take_wild(&self) -> Option<u64> {
+        self.wild.take()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn missed(&self, address: u64) {
+        if self.checked {
+            self.wild.set(Some(address));
+        }
     }
 
     /// `N` bytes at `address`, if all are inside.
     #[inline(always)]
     fn get<const N: usize>(&self, address: u64) -> Option<[u8; N]> {
-        let start = usize::try_from(address).ok()?;
-        self.bytes.get(start..)?.first_chunk().copied()
+        let found = usize::try_from(address)
+            .ok()
+            .and_then(|start| self.bytes.get(start..)?.first_chunk());
+        if found.is_none() {
+            self.missed(address);
+        }
+        found.copied()
     }
 
     #[inline(always)]
@@ -30,8 +57,9 @@ impl Lds {
         let target = usize::try_from(address)
             .ok()
             .and_then(|start| self.bytes.get_mut(start..)?.first_chunk_mut());
-        if let Some(target) = target {
-            *target = value;
+        match target {
+            Some(target) => *target = value,
+            None => self.missed(address),
         }
     }
 
@@ -136,7 +164,7 @@ mod tests {
     #[test]
     fn accesses_outside_read_zero_and_write_nothing() {
         let mut lds = Lds::default();
-        lds.reset(16);
+        lds.reset(16, false);
         lds.write32(12, 0x0403_0201);
         lds.write32(13, !0);
         lds.write64(u64::MAX, !0);

@@ -188,6 +188,10 @@ impl exec::Host for Watch {
         self.outside.sync(sync)
     }
 
+    fn checks_group_memory(&self) -> bool {
+        self.outside.checks_group_memory()
+    }
+
     fn observes(&self) -> bool {
         true
     }

@@ -25,6 +25,7 @@ mod code {
     pub(super) const GROUP_MEMORY: i64 = 4;
     pub(super) const NO_CODE: i64 = 8;
     pub(super) const GROUP_TOO_LARGE: i64 = 0x40;
+    pub(super) const APERTURE_VIOLATION: i64 = 0x2000_0000;
     pub(super) const ILLEGAL_INSTRUCTION: i64 = 0x4000_0000;
     pub(super) const EXCEPTION: i64 = 0x8000_0000;
 }

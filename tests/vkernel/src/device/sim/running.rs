@@ -108,6 +108,7 @@ fn ended(fault: exec::Fault) -> Outcome {
             address: pc,
             present: false,
         }),
+        exec::Fault::GroupMemory { .. } => Outcome::Stopped(code::APERTURE_VIOLATION),
         exec::Fault::IllegalInstruction { .. } => Outcome::Stopped(code::ILLEGAL_INSTRUCTION),
         exec::Fault::Trap { .. } | exec::Fault::Stopped => Outcome::Stopped(code::EXCEPTION),
     }
