@@ -110,6 +110,7 @@ impl Chunk {
                 chunk: base,
                 slots: SLOTS as u64,
                 level,
+                sram_ecc: target.has_sram_ecc(),
             };
             let next = (slot + usize::from(inst.size) / 4) as u16;
             match lower(&inst, place) {

@@ -14,6 +14,7 @@ use super::mubuf;
 use super::op::{flag, Handler, Op, Versions};
 use super::slot::{self, SCALAR};
 use super::valu::{is_scalar, Shape, SHAPED};
+use super::vmem::Layout;
 use super::{
     affine, ds, flat, flat_atomic, format_access, image, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p,
     vopc, wave_sync,
@@ -31,6 +32,8 @@ pub(crate) struct Place {
     pub(crate) slots: u64,
     /// Which versions of handlers to take.
     pub(crate) level: Level,
+    /// Whether registers have an error correcting code.
+    pub(crate) sram_ecc: bool,
 }
 
 /// An instruction as operations.
@@ -313,6 +316,17 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
     Some(op)
 }
 
+/// What error correction of registers adds to the [`Layout`] of a load of half a register.
+fn cleared(inst: &Inst, place: Place) -> u16 {
+    let name = inst.row.name;
+    let loads_half = name.contains("_d16") && !name.contains("_format") && inst.dst != Operand::None;
+    if place.sram_ecc && loads_half {
+        Layout::CLEARS
+    } else {
+        0
+    }
+}
+
 fn data_share(inst: &Inst, place: Place) -> Option<Op> {
     let (versions, e) = match wave_sync::handler(inst.row.name) {
         Some(found) => found,
@@ -327,7 +341,7 @@ fn data_share(inst: &Inst, place: Place) -> Option<Op> {
         a: codes[0],
         b: codes[1],
         c: codes[2],
-        e,
+        e: e | cleared(inst, place),
         ..blank(version(versions, place.level))
     })
 }
@@ -349,7 +363,7 @@ fn by_address(inst: &Inst, place: Place) -> Option<Op> {
         a: address(inst.src[0], inst.row, 0),
         b: codes[1],
         c: address(inst.src[2], inst.row, 2),
-        e,
+        e: e | cleared(inst, place),
         ..blank(version(versions, place.level))
     })
 }
@@ -383,7 +397,7 @@ fn buffer(inst: &Inst, place: Place) -> Option<Op> {
         a: codes[0],
         b: codes[3],
         c: codes[2],
-        e,
+        e: e | cleared(inst, place),
         f: u32::from(codes[1] & 511),
         ..blank(version(versions, place.level))
     })

@@ -19,12 +19,16 @@ use std::ops::Range;
 /// | 2-4 | dwords |
 /// | 5 | sign-extended |
 /// | 6-7 | 1: low half of the register only, 2: high half only |
+/// | 8 | the other half becomes zero |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout(pub(crate) u16);
 
 impl Layout {
     /// One dword.
     pub(crate) const DWORD: Self = Self(2 | 1 << 2);
+    /// Set where registers have an error correcting code, which is one of 32 bits: loading half of one clears the other half.
+    /// Compilers count on neither; rocBLAS loads halves into two registers and joins them with `v_or_b32`.
+    pub(crate) const CLEARS: u16 = 1 << 8;
 
     /// The layout that the part of a mnemonic after `load_` or `store_` names.
     pub(crate) fn parse(part: &str) -> Option<Self> {
@@ -95,15 +99,16 @@ impl Layout {
                 *lane = ((*lane << up) as i32 >> up) as u32;
             }
         }
+        let kept = if self.0 & Self::CLEARS != 0 { 0 } else { u32::MAX };
         match self.0 >> 6 & 3 {
             1 => {
                 for (lane, old) in row.0.iter_mut().zip(&old.0) {
-                    *lane = *lane & 0xffff | old & 0xffff_0000;
+                    *lane = *lane & 0xffff | old & 0xffff_0000 & kept;
                 }
             }
             2 => {
                 for (lane, old) in row.0.iter_mut().zip(&old.0) {
-                    *lane = *lane << 16 | old & 0xffff;
+                    *lane = *lane << 16 | old & 0xffff & kept;
                 }
             }
             _ => {}
@@ -288,7 +293,10 @@ mod tests {
         assert_eq!((layout("dwordx3").dwords(), layout("dwordx3").bytes()), (3, 12));
         assert_eq!((layout("ushort").dwords(), layout("ushort").bytes()), (1, 2));
         let (mut row, old) = (Row::splat(0x80), Row::splat(0x1234_5678));
+        let mut alone = row;
+        Layout(layout("sbyte_d16_hi").0 | Layout::CLEARS).finish(&mut alone, &old);
         layout("sbyte_d16_hi").finish(&mut row, &old);
+        assert_eq!(alone.0, row.0.map(|lane| lane & 0xffff_0000));
         assert_eq!(row.0[9], 0xff80_5678);
         let mut row = Row::splat(0xfff0);
         layout("sshort").finish(&mut row, &old);

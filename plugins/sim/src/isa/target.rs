@@ -48,6 +48,12 @@ impl Target {
     pub const fn has_agprs(self) -> bool {
         matches!(self, Self::Gfx908 | Self::Gfx90a)
     }
+
+    /// Whether registers have an error correcting code.
+    #[must_use]
+    pub const fn has_sram_ecc(self) -> bool {
+        !matches!(self, Self::Gfx900)
+    }
 }
 
 impl fmt::Display for Target {
