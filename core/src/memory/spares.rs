@@ -3,7 +3,8 @@
 //! Most of what a small allocation costs is the way to its driver and back, so a few that were freed are kept, and the last
 //! one comes first. Only memory of banks whose driver does not clear what it gives out
 //! ([`BankFlags::UNCLEARED`](hansa_plugin_api::BankFlags::UNCLEARED)) is kept, that no other agent was let see, that
-//! has no name in other processes, and that is not for code: devices remember instructions by their addresses. When a program asks how much is left, or nothing is, all of it goes back.
+//! has no name in other processes, and that is not for code: devices remember instructions by their addresses. When a
+//! program asks how much is left, or nothing is, all of it goes back.
 
 use super::operations::flag;
 use super::region::Place;
@@ -16,26 +17,17 @@ const MOST: usize = 16;
 /// Most bytes of one.
 const MOST_BYTES: u64 = 256 << 10;
 
-#[derive(Debug)]
-struct Spare {
-    region: usize,
-    flags: u32,
-    bytes: u64,
-    allocation: Arc<Allocation>,
-}
-
 /// What is kept.
 #[derive(Debug, Default)]
-pub(super) struct Spares(Vec<Spare>);
+pub(super) struct Spares(Vec<Arc<Allocation>>);
 
 impl Spares {
     /// Takes the last one of a region, with these flags and bytes.
     pub(super) fn take(&mut self, region: usize, flags: u32, bytes: u64) -> Option<Arc<Allocation>> {
-        let index = self
-            .0
-            .iter()
-            .rposition(|spare| (spare.bytes, spare.region, spare.flags) == (bytes, region, flags))?;
-        Some(self.0.remove(index).allocation)
+        let is_alike =
+            |spare: &Arc<Allocation>| (spare.bytes, spare.region, spare.flags) == (bytes, region, flags);
+        let index = self.0.iter().rposition(is_alike)?;
+        Some(self.0.remove(index))
     }
 
     /// Keeps one, or answers it when there are enough.
@@ -43,18 +35,13 @@ impl Spares {
         if self.0.len() == MOST {
             return Some(allocation);
         }
-        self.0.push(Spare {
-            region: allocation.region,
-            flags: allocation.flags,
-            bytes: allocation.bytes,
-            allocation,
-        });
+        self.0.push(allocation);
         None
     }
 
     /// Takes all.
     pub(super) fn drain(&mut self) -> Vec<Arc<Allocation>> {
-        self.0.drain(..).map(|spare| spare.allocation).collect()
+        std::mem::take(&mut self.0)
     }
 
     /// How many there are.

@@ -19,7 +19,6 @@ use super::launch::{launch, Start};
 use super::level::{versions, Host};
 use super::op::{Flow, Handler, Op};
 use super::slot;
-use super::sop::{SOP1, SOP2, SOPC, SOPK};
 use super::wave::{Env, Wave};
 use crate::isa::{Family, Inst, Operand};
 
@@ -46,13 +45,13 @@ impl Together {
         let listed = |table: &[(&str, Handler)]| table.iter().any(|entry| entry.0 == name);
         let known = op.reads != !0;
         match inst.row.family {
-            // What asks for a wave's own number or state, or changes how it runs, is in none of these tables.
             Family::Sop1 | Family::Sop2 | Family::Sopc | Family::Sopk | Family::Sopp => {
-                let tables = [SOP1, SOP2, SOPC, SOPK, control::BRANCHES, control::JUMPS];
-                if tables.into_iter().any(listed) || ["s_endpgm", "s_barrier"].contains(&name) {
-                    Self::Once
-                } else {
+                // What asks for a wave's own number or state, or changes how it runs, is in one of these tables.
+                let own = listed(control::OTHERS) || listed(control::FORKS);
+                if own && !["s_endpgm", "s_barrier"].contains(&name) {
                     Self::Not
+                } else {
+                    Self::Once
                 }
             }
             Family::Smem if name.starts_with("s_load_") || name.starts_with("s_buffer_load_") => Self::Once,
