@@ -2,11 +2,9 @@
 //!
 //! Most of what a small allocation costs is the way to its driver and back, so a few that were freed are kept, and the last
 //! one comes first. Only memory of banks whose driver does not clear what it gives out
-//! ([`BankFlags::UNCLEARED`](hansa_plugin_api::BankFlags::UNCLEARED)) is kept, that no other agent was let see, that
-//! has no name in other processes, and that is not for code: devices remember instructions by their addresses. When a
-//! program asks how much is left, or nothing is, all of it goes back.
+//! ([`BankFlags::UNCLEARED`](hansa_plugin_api::BankFlags::UNCLEARED)) is kept, that no other agent was let see, and that
+//! has no name in other processes. When a program asks how much is left, or nothing is, all of it goes back.
 
-use super::operations::flag;
 use super::region::Place;
 use super::registry::{Allocation, AllocationKind};
 use crate::runtime::Runtime;
@@ -60,7 +58,6 @@ impl Runtime {
         uncleared
             && matches!(allocation.kind, AllocationKind::Device { .. })
             && allocation.bytes <= MOST_BYTES
-            && allocation.flags & flag::EXECUTABLE == 0
             && allocation.registrations.is_empty()
             && allocation.granted.get_mut().is_empty()
             && allocation.callbacks.are_none()

@@ -127,14 +127,14 @@ impl Agent {
 }
 
 impl Runtime {
-    /// Tells a device that code was written to its memory. Software devices see it by themselves.
+    /// Tells a device that code was written to its memory, whoever drives it. Software devices see it by themselves.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfResources`] and what the driver says of the queue for it.
     pub(crate) fn code_written(self: &Arc<Self>, agent: usize) -> Result<()> {
-        let groups = api::DriverGroups::QUEUES | api::DriverGroups::DMA_ENGINES;
-        if self.device_with(agent, groups).is_none() {
+        let is_software = self.agents[agent].can(api::AgentCaps::SOFTWARE);
+        if is_software || self.device_with(agent, api::DriverGroups::QUEUES).is_none() {
             return Ok(());
         }
         self.code_caches.agent(self, agent)?.invalidate()

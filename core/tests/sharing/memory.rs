@@ -9,8 +9,6 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
 const ASKED: u64 = 5000;
-/// `HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG`.
-const FOR_CODE: u32 = 1 << 2;
 const WHOLE: usize = 8192;
 
 /// Attaches memory, tells what is in it, and changes it.
@@ -59,15 +57,12 @@ pub(crate) fn use_again(rig: Rig, parent: &Parent) {
         info.user_data,
         info.bytes,
     ]);
-    // What another agent saw, what is larger, and what was for code goes back; so does what the other bank gave, which is
-    // cleared.
+    // What another agent saw, and what is larger, goes back; so does what the other bank gave, which is cleared.
     memory
         .grant_access([rig.gpus[1]].as_slice().into(), second)
         .unwrap();
     memory.free(second).unwrap();
     memory.free(allocate(1 << 20)).unwrap();
-    let code = memory.pool_allocate(pools[1], ASKED, FOR_CODE).unwrap();
-    memory.free(code).unwrap();
     memory.free(rig.allocate(rig.gpus[0], ASKED)).unwrap();
     told.push(driver_has() - before);
     // Not more than some are kept.
