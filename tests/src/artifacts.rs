@@ -57,8 +57,9 @@ pub fn compiler_output(compiler: &mut Command) -> std::io::Result<Output> {
 }
 
 /// The packages whose libraries are loaded at run time.
-const LIBRARIES: [&str; 9] = [
+const LIBRARIES: [&str; 10] = [
     "hansa-capi",
+    "hansa-compile-cache",
     "hansa-presence",
     "hansa-sim-plugin",
     "hansa-amd-plugin",

@@ -3,6 +3,7 @@
 pub mod artifacts;
 pub mod c_client;
 pub mod c_type;
+pub mod command;
 pub mod hip_client;
 pub mod hsa_client;
 pub mod kernels;

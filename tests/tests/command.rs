@@ -1,31 +1,12 @@
 //! The `hansa` command, as a person at a fresh checkout uses it.
 
 use hansa_tests::artifacts::{libraries, scratch_dir};
+use hansa_tests::command::{self, text};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-/// The command, without what the caller's environment says to it.
 fn hansa(arguments: &[&str]) -> Command {
-    let mut command = Command::new(libraries().join("hansa"));
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        if text.starts_with("HANSA_") || text.starts_with("HSA_") || text.starts_with("ROCR_") {
-            command.env_remove(&name);
-        }
-    }
-    command
-        .env("HOME", scratch_dir("command-home"))
-        .env_remove("XDG_CONFIG_HOME")
-        .args(arguments);
-    command
-}
-
-fn text(output: &Output) -> String {
-    format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
+    command::hansa("command-home", arguments)
 }
 
 fn json(command: &mut Command) -> serde_json::Value {

@@ -5,38 +5,16 @@ use std::process::{Command, Output};
 
 use hansa_tests::artifacts::{compiler_output, libraries, scratch_dir};
 use hansa_tests::c_client::{has_program, present, repository, Client};
+use hansa_tests::command::{self, text};
 use hansa_tests::hip_client::{self, Build};
 use hansa_tests::kernels::code_objects;
 
-/// The command, without what the caller's environment says to it.
 fn hansa(arguments: &[&str]) -> Command {
-    let mut command = Command::new(libraries().join("hansa"));
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        if ["HANSA_", "HSA_", "ROCR_", "LD_"]
-            .iter()
-            .any(|prefix| text.starts_with(prefix))
-        {
-            command.env_remove(&name);
-        }
-    }
-    command
-        .env("HOME", scratch_dir("run-home"))
-        .env_remove("XDG_CONFIG_HOME")
-        .args(arguments);
-    command
+    command::hansa("run-home", arguments)
 }
 
 fn run(arguments: &[&str]) -> Output {
     hansa(arguments).output().expect("the command was built")
-}
-
-fn text(output: &Output) -> String {
-    format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
 }
 
 /// Whether the look-ups are Hansa's to answer: not on a machine with AMD's driver.

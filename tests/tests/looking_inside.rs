@@ -1,14 +1,13 @@
 //! What people see of kernels on the software GPU: counters, traces, instruction sets, disassembly.
 
 use hansa_tests::artifacts::{libraries, scratch_dir};
+use hansa_tests::command;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 fn hansa(arguments: &[&str]) -> Command {
-    let mut command = Command::new(libraries().join("hansa"));
-    command.env("HOME", scratch_dir("inside-home")).args(arguments);
-    command
+    command::hansa("inside-home", arguments)
 }
 
 fn succeeds(command: &mut Command) -> Output {

@@ -83,6 +83,10 @@ pub const VARIABLES: &[Variable] = &[
             "the agents with which `hansa run` answers what programs ask the system before they start the runtime",
         ),
     ),
+    path(
+        "HANSA_COMPILE_CACHE",
+        Use::Special("where `hansa run` has code kept that programs compile when they start; empty for nowhere"),
+    ),
     row("HANSA_BACKENDS", Use::Setting("plugins.backends")),
     path("HANSA_PLUGIN_ADD", Use::Setting("plugins.add")),
     row("HANSA_PLUGIN_DISABLE", Use::Setting("plugins.disable")),

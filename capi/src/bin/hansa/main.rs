@@ -1,6 +1,7 @@
 //! The `hansa` command: what is there, why something is not used, and programs run on this runtime.
 
 mod arguments;
+mod compile_cache;
 mod config;
 mod demo;
 mod fat_binary;

@@ -1,7 +1,7 @@
 //! `hansa run`: starts a program with this runtime in front of any other, and with the backends it is to use.
 
 use crate::arguments::{BackendOptions, RunOptions};
-use crate::{fat_binary, machine, presence, stats};
+use crate::{compile_cache, fat_binary, machine, presence, stats};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read as _;
@@ -43,6 +43,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, String> {
         }
         add_presence(&mut environment, &agents)?;
     }
+    add_compile_cache(&mut environment)?;
     if options.preload {
         add_preload(&mut environment, &library()?);
     }
@@ -61,6 +62,7 @@ pub(crate) fn print_environment(options: &BackendOptions) -> Result<ExitCode, St
         let agents = machine::agents(&environment)?;
         add_presence(&mut environment, &agents)?;
     }
+    add_compile_cache(&mut environment)?;
     for (name, value) in environment {
         println!("{name}={}", value.to_string_lossy());
     }
@@ -80,6 +82,15 @@ fn add_presence(environment: &mut Environment, agents: &[machine::Agent]) -> Res
         Ok(None) => {}
         // Most programs do not ask.
         Err(message) => eprintln!("hansa: {message}"),
+    }
+    Ok(())
+}
+
+/// Has code kept that programs compile when they start.
+fn add_compile_cache(environment: &mut Environment) -> Result<(), String> {
+    if let Some((library, place)) = compile_cache::of(&library_directory()?)? {
+        add_preload(environment, &library);
+        environment.push((compile_cache::VARIABLE.to_owned(), place));
     }
     Ok(())
 }
