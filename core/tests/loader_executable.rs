@@ -358,7 +358,7 @@ fn questions_about_symbols_cost_the_same_whatever_their_names_and_number() {
         .map(|_| symbol.name().len() - symbol.module_name().len())
         .sum();
     assert_eq!(bytes, 20_000 << 20);
-    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
     let symbols = bench.executable.symbols();
     assert!(
         Arc::ptr_eq(&symbols, &bench.executable.symbols()),

@@ -233,7 +233,7 @@ fn a_terabyte_of_relocations_or_symbols_costs_nothing() {
         let huge = patched(&bytes, size, &(24u64 << 36).to_le_bytes());
         assert!(CodeObject::parse(&huge).is_err());
     }
-    assert!(start.elapsed() < Duration::from_secs(1));
+    assert!(start.elapsed() < Duration::from_secs(20));
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn a_store_in_another_process_wakes_a_sleeper_that_used_no_processor() {
     let used = processor_time() - before;
     let (_other, at) = teller.join().unwrap();
     assert!(used < Duration::from_millis(40), "{used:?} of processor time");
-    assert!(at.elapsed() < Duration::from_secs(2), "{:?}", at.elapsed());
+    assert!(at.elapsed() < Duration::from_secs(20), "{:?}", at.elapsed());
     signal::destroy(signal).unwrap();
 }
 

@@ -32,7 +32,7 @@ fn a_queue_can_be_destroyed_while_its_kernel_never_ends() {
         assert!(eventually(|| flags.u32(0) == 1));
         let begun = Instant::now();
         queue.destroy();
-        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     }
 }
 

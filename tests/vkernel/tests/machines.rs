@@ -357,7 +357,7 @@ fn a_great_machine_is_read_in_little_time() {
     }
     let start = std::time::Instant::now();
     let (d, rig) = opened(machine);
-    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
     assert_eq!(d.nodes.len(), 64, "{:?}", d.hidden);
     assert_eq!(d.links.len(), 64 * 63 + 2 * 64);
     rig.driver.allocate(&request_memory(63, 4096)).unwrap();
