@@ -162,6 +162,51 @@ fn a_place_that_cannot_be_is_named() {
     assert_eq!(lines.count(), 1, "{shown}");
 }
 
+/// Programs that are linked with the code object manager, and libraries that are and were opened by a program that is not.
+#[test]
+fn who_is_linked_with_the_compiler_finds_its_code_again() {
+    const MANAGER: &str = "-l:libamd_comgr.so.2";
+    if !hip_client::ready() {
+        return;
+    }
+    let cache = cache("linked");
+    let directory = scratch_dir("compile-cache-linked");
+    let source = repository().join("tests/clients/load/compiles.c");
+    let build = |name: &str, arguments: &[&str]| {
+        let program = directory.join(name);
+        let compiler = Client::new("gcc", "c", "gnu11").argument("-Wl,--no-as-needed");
+        arguments
+            .iter()
+            .fold(compiler, |compiler, argument| compiler.argument(argument))
+            .compile(&source, &program)
+            .unwrap_or_else(|error| panic!("{error}"));
+        program
+    };
+    let linked = build("linked", &[MANAGER]);
+    let library = build("liblinked.so", &[MANAGER, "-shared", "-fPIC"]);
+    let opens = build("opens", &[&format!("-DOPENS=\"{}\"", library.display())]);
+    let compiled = |program: &Path, arguments: &[&str]| {
+        let output = under(&cache, program).args(arguments).output();
+        let output = output.expect("the command was built");
+        assert!(output.status.success(), "{}", text(&output));
+        text(&output)
+    };
+    let kernel = "kernel void f(global int *p) { *p = 1; }";
+    let first = compiled(&linked, &[kernel]);
+    assert!(first.starts_with("1 object, "), "{first}");
+    assert_eq!(compiled(&linked, &[kernel]), first);
+    assert_eq!(compiled(&opens, &[kernel]), first);
+    // Another source, one that reads what is around, and one in a directory of its own.
+    assert_ne!(
+        compiled(&linked, &["kernel void f(global int *p) { *p = 2; }"]),
+        first
+    );
+    for arguments in [&["constant int t = 1; /* __TIME__ */"][..], &[kernel, "/tmp"]] {
+        assert_ne!(compiled(&linked, arguments), compiled(&linked, arguments));
+    }
+    assert_eq!(kept(&cache).len(), 2);
+}
+
 /// What finds the compiler's functions leaves all other look-ups as they are.
 #[test]
 fn other_names_are_found_as_before() {

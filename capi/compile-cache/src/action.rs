@@ -2,7 +2,7 @@
 
 use crate::comgr::{self, Comgr, Handle, KINDS};
 use crate::entry::Object;
-use crate::front;
+use crate::front::Library;
 use crate::key::Key;
 use crate::store::Store;
 use core::ffi::c_int;
@@ -10,18 +10,24 @@ use std::ffi::CString;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Once;
 
-/// Does an action, as the code object manager's function of this name.
+/// Does an action, or takes its result from the files.
 ///
 /// # Safety
 ///
-/// As that.
-pub(crate) unsafe extern "C" fn do_action(kind: c_int, info: Handle, input: Handle, result: Handle) -> c_int {
-    let Some(comgr) = front::first() else {
-        return comgr::ERROR;
-    };
+/// As the code object manager's function.
+pub(crate) unsafe fn do_action(
+    library: &Library,
+    kind: c_int,
+    info: Handle,
+    input: Handle,
+    result: Handle,
+) -> c_int {
     let compile = || {
         // SAFETY: the caller's arguments.
-        unsafe { (comgr.do_action)(kind, info, input, result) }
+        unsafe { (library.do_action)(kind, info, input, result) }
+    };
+    let Some(comgr) = &library.comgr else {
+        return compile();
     };
     // A panic here is a fault of ours; the program gets its code all the same.
     let looked_up = catch_unwind(AssertUnwindSafe(|| {

@@ -1,8 +1,10 @@
 //! The functions of AMD's code object manager that are needed here, of the library that the program uses. Names, types
-//! and values are those of its public header `amd_comgr.h` (2.4).
+//! and values are those of its public header `amd_comgr.h` (2.4, 2.6 and 3.0).
 
 use crate::lookup;
 use core::ffi::{c_char, c_int, c_void, CStr};
+use core::ops::RangeInclusive;
+use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
 
@@ -11,12 +13,38 @@ pub(crate) const SUCCESS: c_int = 0;
 /// `amd_comgr_status_t` of one that did not.
 pub(crate) const ERROR: c_int = 1;
 
-/// The major version that this library knows.
-const MAJOR: usize = 2;
+/// Actions whose results follow from what they are given, `amd_comgr_action_kind_t`.
+#[derive(Debug)]
+pub(crate) struct Actions {
+    /// `AMD_COMGR_ACTION_COMPILE_SOURCE_TO_BC`, if the source is alone and in a language that needs nothing else; and
+    /// `AMD_COMGR_ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC` where the manager brings the libraries itself.
+    pub(crate) compile: &'static [c_int],
+    /// From `AMD_COMGR_ACTION_LINK_BC_TO_BC` to `AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE`: linking,
+    /// optimizing, generating code.
+    pub(crate) of_bitcode: RangeInclusive<c_int>,
+}
+
+/// Those of the major versions that are known: the third numbered them anew.
+pub(crate) const ACTIONS: [(usize, Actions); 2] = [
+    (
+        2,
+        Actions {
+            compile: &[2],
+            of_bitcode: 4..=9,
+        },
+    ),
+    (
+        3,
+        Actions {
+            compile: &[2, 12],
+            of_bitcode: 3..=7,
+        },
+    ),
+];
 
 /// Kinds of data objects, `amd_comgr_data_kind_t`, with room for those of later minor versions: there are none of a kind
 /// that the library does not know.
-pub(crate) const KINDS: core::ops::RangeInclusive<c_int> = 1..=0x20;
+pub(crate) const KINDS: RangeInclusive<c_int> = 1..=0x20;
 /// Source text.
 pub(crate) const KIND_SOURCE: c_int = 1;
 /// Text that sources include.
@@ -38,10 +66,8 @@ type Text = unsafe extern "C" fn(Handle, *mut usize, *mut c_char) -> c_int;
 /// The functions of one library.
 #[derive(Debug)]
 pub(crate) struct Comgr {
-    pub(crate) do_action: DoAction,
-    pub(crate) set_isa: SetText,
-    pub(crate) set_directory: SetText,
-    pub(crate) end_info: End,
+    /// What its numbers of actions mean.
+    pub(crate) actions: &'static Actions,
     count: unsafe extern "C" fn(Handle, c_int, *mut usize) -> c_int,
     get: unsafe extern "C" fn(Handle, c_int, usize, *mut Handle) -> c_int,
     create: unsafe extern "C" fn(c_int, *mut Handle) -> c_int,
@@ -53,7 +79,8 @@ pub(crate) struct Comgr {
     remove: unsafe extern "C" fn(Handle, c_int) -> c_int,
     data: Text,
     name: Text,
-    options: Text,
+    /// Until version 3, which has only lists.
+    options: Option<Text>,
     language: unsafe extern "C" fn(Handle, *mut c_int) -> c_int,
     logging: unsafe extern "C" fn(Handle, *mut bool) -> c_int,
     option_count: unsafe extern "C" fn(Handle, *mut usize) -> c_int,
@@ -65,7 +92,7 @@ pub(crate) struct Comgr {
 /// # Safety
 ///
 /// `F` is the type of the function of that name.
-unsafe fn function<F: Copy>(handle: *mut c_void, name: &CStr) -> Option<F> {
+pub(crate) unsafe fn function<F: Copy>(handle: *mut c_void, name: &CStr) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
     // SAFETY: the handle is one that the program looks up names in, the name a C string.
     let found = unsafe { lookup::next()(handle, name.as_ptr()) };
@@ -82,18 +109,9 @@ impl Comgr {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: two variables to write.
         unsafe { version(&raw mut major, &raw mut minor) };
-        if major != MAJOR {
-            return None;
-        }
+        let (_, actions) = ACTIONS.iter().find(|(version, _)| *version == major)?;
         Some(Self {
-            // SAFETY: as above.
-            do_action: unsafe { function(handle, c"amd_comgr_do_action") }?,
-            // SAFETY: as above.
-            set_isa: unsafe { function(handle, c"amd_comgr_action_info_set_isa_name") }?,
-            // SAFETY: as above.
-            set_directory: unsafe { function(handle, c"amd_comgr_action_info_set_working_directory_path") }?,
-            // SAFETY: as above.
-            end_info: unsafe { function(handle, c"amd_comgr_destroy_action_info") }?,
+            actions,
             // SAFETY: as above.
             count: unsafe { function(handle, c"amd_comgr_action_data_count") }?,
             // SAFETY: as above.
@@ -117,7 +135,7 @@ impl Comgr {
             // SAFETY: as above.
             name: unsafe { function(handle, c"amd_comgr_get_data_name") }?,
             // SAFETY: as above.
-            options: unsafe { function(handle, c"amd_comgr_action_info_get_options") }?,
+            options: unsafe { function(handle, c"amd_comgr_action_info_get_options") },
             // SAFETY: as above.
             language: unsafe { function(handle, c"amd_comgr_action_info_get_language") }?,
             // SAFETY: as above.
@@ -206,7 +224,7 @@ impl Comgr {
         // SAFETY: as above.
         good(unsafe { (self.logging)(info, &raw mut logging) })?;
         // Options were set as one text or as a list; asking for the other is an error.
-        let mut options: Vec<Vec<u8>> = text(self.options).into_iter().collect();
+        let mut options: Vec<Vec<u8>> = self.options.and_then(text).into_iter().collect();
         // SAFETY: a variable to write.
         if good(unsafe { (self.option_count)(info, &raw mut count) }).is_some() {
             for index in 0..count {
@@ -246,4 +264,23 @@ fn bytes(function: impl Fn(*mut usize, *mut c_char) -> c_int) -> Option<Vec<u8>>
         bytes.truncate(size);
     }
     Some(bytes)
+}
+
+/// The paths of all objects that this process has loaded.
+pub(crate) fn objects() -> Vec<CString> {
+    unsafe extern "C" fn see(object: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+        // SAFETY: the C library gives a description of a loaded object.
+        let name = unsafe { (*object).dlpi_name };
+        if !name.is_null() {
+            // SAFETY: the list that was given below.
+            let found = unsafe { &mut *found.cast::<Vec<CString>>() };
+            // SAFETY: a name is a C string.
+            found.push(unsafe { CStr::from_ptr(name) }.to_owned());
+        }
+        0
+    }
+    let mut found: Vec<CString> = Vec::new();
+    // SAFETY: `see` has the type that is asked for and uses the list only while this call lasts.
+    unsafe { libc::dl_iterate_phdr(Some(see), (&raw mut found).cast()) };
+    found
 }

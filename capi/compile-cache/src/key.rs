@@ -2,19 +2,14 @@
 //!
 //! The rules err to one side: what might depend on anything that is not in the number is compiled.
 
-use crate::comgr::{Comgr, Facts, Handle, KINDS, KIND_INCLUDE, KIND_SOURCE};
+use crate::comgr::{self, Actions, Comgr, Facts, Handle, KINDS, KIND_INCLUDE, KIND_SOURCE};
 use crate::target;
-use core::ffi::{c_int, c_void, CStr};
+use core::ffi::c_int;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// `AMD_COMGR_ACTION_COMPILE_SOURCE_TO_BC`.
-const COMPILE: c_int = 2;
-/// From `AMD_COMGR_ACTION_LINK_BC_TO_BC` to `AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE`: linking, optimizing,
-/// generating code.
-const OF_BITCODE: core::ops::RangeInclusive<c_int> = 4..=9;
 /// OpenCL C 1.2 and 2.0, whose compilation takes no device libraries from the machine; HIP's does.
 const OPENCL: core::ops::RangeInclusive<c_int> = 1..=2;
 
@@ -38,7 +33,7 @@ impl Key {
             return None;
         }
         let facts = comgr.facts(info)?;
-        if !may_be_kept(kind, &facts) {
+        if !may_be_kept(comgr.actions, kind, &facts) {
             return None;
         }
         let mut hash = blake3::Hasher::new();
@@ -86,11 +81,9 @@ fn changes_compilers(variable: &OsStr) -> bool {
 }
 
 /// Whether the result of an action follows from its data and its facts.
-fn may_be_kept(kind: c_int, facts: &Facts) -> bool {
-    let by_data = match kind {
-        COMPILE => OPENCL.contains(&facts.language),
-        _ => OF_BITCODE.contains(&kind),
-    };
+fn may_be_kept(actions: &Actions, kind: c_int, facts: &Facts) -> bool {
+    let compiled = actions.compile.contains(&kind) && OPENCL.contains(&facts.language);
+    let by_data = compiled || actions.of_bitcode.contains(&kind);
     by_data && facts.options.iter().all(|option| names_no_file(option))
 }
 
@@ -123,23 +116,15 @@ fn is_alone(source: &[u8]) -> bool {
 
 /// The files of the compiler that this process has, each with what changes when another takes its place.
 fn compiler() -> Vec<String> {
-    unsafe extern "C" fn see(object: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-        // SAFETY: the C library gives a description of a loaded object.
-        let name = unsafe { (*object).dlpi_name };
-        if !name.is_null() {
-            // SAFETY: its name is a C string.
-            let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(name) }.to_bytes()));
-            let file = path.file_name().unwrap_or_default().to_string_lossy();
-            if PARTS.iter().any(|part| file.starts_with(part)) {
-                // SAFETY: the list that was given below.
-                unsafe { &mut *found.cast::<Vec<String>>() }.push(identity(path));
-            }
-        }
-        0
-    }
-    let mut found: Vec<String> = Vec::new();
-    // SAFETY: `see` has the type that is asked for and uses the list only while this call lasts.
-    unsafe { libc::dl_iterate_phdr(Some(see), (&raw mut found).cast()) };
+    let mut found: Vec<String> = comgr::objects()
+        .iter()
+        .map(|path| Path::new(OsStr::from_bytes(path.to_bytes())))
+        .filter(|path| {
+            let file = path.file_name().unwrap_or_default().as_bytes();
+            PARTS.iter().any(|part| file.starts_with(part.as_bytes()))
+        })
+        .map(identity)
+        .collect();
     found.sort_unstable();
     found
 }
@@ -176,17 +161,25 @@ mod tests {
     #[test]
     fn what_reads_files_is_left_to_the_compiler() {
         let plain = ["-O3 -cl-std=CL1.2", "-mcode-object-version=4"];
-        for kind in [COMPILE, 4, 5, 6, 7, 8, 9] {
-            assert!(may_be_kept(kind, &facts(1, &plain)), "{kind}");
-        }
-        // Preprocessing, precompiled headers, device libraries, assembling, disassembling, fat binaries.
-        for kind in [0, 1, 3, 0xa, 0xb, 0xc, 0xd, 0xe, 0xf, 0x10] {
-            assert!(!may_be_kept(kind, &facts(1, &plain)), "{kind}");
+        let kept = |version: usize, kind, facts: &Facts| {
+            let (_, actions) = &comgr::ACTIONS[version - 2];
+            may_be_kept(actions, kind, facts)
+        };
+        // Left out: preprocessing, precompiled headers, device libraries of the machine, assembling, disassembling, and what
+        // does several steps at once; in version 3 unbundling and SPIR-V.
+        for (version, kinds) in [(2, &[2, 4, 5, 6, 7, 8, 9][..]), (3, &[2, 3, 4, 5, 6, 7, 12])] {
+            for kind in 0..0x20 {
+                assert_eq!(
+                    kept(version, kind, &facts(1, &plain)),
+                    kinds.contains(&kind),
+                    "{version}: {kind}"
+                );
+            }
         }
         // HIP, and no language.
         for language in [0, 3, 4] {
-            assert!(!may_be_kept(COMPILE, &facts(language, &plain)), "{language}");
-            assert!(may_be_kept(6, &facts(language, &plain)), "{language}");
+            assert!(!kept(2, 2, &facts(language, &plain)), "{language}");
+            assert!(kept(2, 6, &facts(language, &plain)), "{language}");
         }
         for option in [
             "-O2 -I.",
@@ -198,7 +191,7 @@ mod tests {
             "-L/lib",
             "--save-temps",
         ] {
-            assert!(!may_be_kept(6, &facts(1, &["-O3", option])), "{option}");
+            assert!(!kept(2, 6, &facts(1, &["-O3", option])), "{option}");
         }
     }
 

@@ -3,7 +3,7 @@
 //! HIP compiles kernels of its own for every device in every process (copies and fills, from OpenCL source), and
 //! programs that use HIPRTC or OpenCL compile theirs. All of it goes through `amd_comgr_do_action` of AMD's code object
 //! manager, `libamd_comgr.so`, and always gives the same: nine tenths of the time from the start of a small HIP program
-//! to its first kernel. Releases of the code object manager after the one in Debian bookworm keep results too.
+//! to its first kernel. The code object manager of ROCm 6.4 keeps some results itself.
 //!
 //! `hansa run` preloads this library and names a directory in `HANSA_COMPILE_CACHE`. The library stands in front of that
 //! function:
@@ -16,8 +16,9 @@
 //! - Only what succeeded is kept. Files are complete or not there, whenever the program is killed; one that is damaged is
 //!   compiled again (`entry`, `store`).
 //!
-//! Programs find the function with `dlsym`, so that is the function which is exported (`lookup`); all other names go on to
-//! the next one untouched. The jump of that is written for x86-64; elsewhere this library is empty.
+//! Programs are linked with the function or look it up with `dlsym`, so both names are exported (`front`, `lookup`); all
+//! other look-ups go on to the next `dlsym` untouched. The jump of that is written for x86-64; elsewhere this library is
+//! empty.
 
 #![cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 

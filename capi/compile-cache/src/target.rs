@@ -2,7 +2,7 @@
 //! tell them crash where they were not (2.4).
 
 use crate::comgr::{self, Handle};
-use crate::front;
+use crate::front::Library;
 use core::ffi::{c_char, c_int, CStr};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,17 +34,14 @@ fn change(info: Handle, change: impl FnOnce(&mut Target)) {
     change(targets().get_or_insert_default().entry(info).or_default());
 }
 
-/// Sets the target of an action, as the code object manager's function of this name.
+/// Sets the target of an action.
 ///
 /// # Safety
 ///
-/// As that.
-pub(crate) unsafe extern "C" fn set_isa(info: Handle, isa: *const c_char) -> c_int {
-    let Some(comgr) = front::first() else {
-        return comgr::ERROR;
-    };
+/// As the code object manager's function.
+pub(crate) unsafe fn set_isa(library: &Library, info: Handle, isa: *const c_char) -> c_int {
     // SAFETY: the caller's arguments.
-    let status = unsafe { (comgr.set_isa)(info, isa) };
+    let status = unsafe { (library.set_isa)(info, isa) };
     if status == comgr::SUCCESS {
         // No name takes the target away.
         // SAFETY: what was taken for a name is a C string.
@@ -54,34 +51,29 @@ pub(crate) unsafe extern "C" fn set_isa(info: Handle, isa: *const c_char) -> c_i
     status
 }
 
-/// Sets the directory of an action, as the code object manager's function of this name.
+/// Sets the directory that an action works in.
 ///
 /// # Safety
 ///
-/// As that.
-pub(crate) unsafe extern "C" fn set_directory(info: Handle, path: *const c_char) -> c_int {
-    let Some(comgr) = front::first() else {
-        return comgr::ERROR;
-    };
+/// As the code object manager's function.
+pub(crate) unsafe fn set_directory(library: &Library, info: Handle, path: *const c_char) -> c_int {
     // SAFETY: the caller's arguments.
-    let status = unsafe { (comgr.set_directory)(info, path) };
+    let status = unsafe { (library.set_directory)(info, path) };
     // SAFETY: a path is a C string.
     let is_one = !path.is_null() && !unsafe { CStr::from_ptr(path) }.is_empty();
     change(info, |target| target.directory = is_one);
     status
 }
 
-/// Ends an action's facts, as the code object manager's function of this name.
+/// Ends what an action is told.
 ///
 /// # Safety
 ///
-/// As that.
-pub(crate) unsafe extern "C" fn end_info(info: Handle) -> c_int {
+/// As the code object manager's function.
+pub(crate) unsafe fn end_info(library: &Library, info: Handle) -> c_int {
     if let Some(targets) = targets().as_mut() {
         targets.remove(&info);
     }
-    front::first().map_or(comgr::ERROR, |comgr| {
-        // SAFETY: the caller's arguments.
-        unsafe { (comgr.end_info)(info) }
-    })
+    // SAFETY: the caller's arguments.
+    unsafe { (library.end_info)(info) }
 }
