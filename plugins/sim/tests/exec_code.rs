@@ -2,7 +2,7 @@
 
 mod exec_support;
 
-use exec_support::{Launch, Program};
+use exec_support::{assemble, Launch, Program};
 use hansa_sim::exec::{run_group, Arena, Dispatch, Host, Level, Step};
 use hansa_sim::isa::Target;
 use std::sync::Mutex;
@@ -46,6 +46,26 @@ fn each_instruction_is_seen_once() {
     assert_eq!(seen.len(), words.len());
     assert!(seen.windows(2).all(|pair| pair[1] == pair[0] + 4));
     assert_eq!(arena.instructions(), words.len() as u64);
+}
+
+#[test]
+fn a_write_that_waits_for_other_waves_is_seen_once() {
+    let Some(words) = assemble("s_barrier\nds_write_b32 v0, v0\ns_endpgm", Target::Gfx900) else {
+        return;
+    };
+    let program = Program::raw(&words, Target::Gfx900, Level::chosen());
+    let launch = Launch::new(&program, "raw", 192, 192);
+    let observer = Observer::default();
+    let mut arena = Arena::new();
+    launch.with_dispatch(|dispatch| {
+        let dispatch = Dispatch {
+            host: &observer,
+            ..*dispatch
+        };
+        run_group(&dispatch, [0; 3], &mut arena, 0).expect("it ends");
+    });
+    assert_eq!(observer.0.into_inner().expect("nobody panics").len(), 3 * 3);
+    assert_eq!(arena.instructions(), 3 * 3);
 }
 
 /// Code is decoded in aligned chunks, and may begin, and end, inside one.

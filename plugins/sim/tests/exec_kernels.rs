@@ -276,6 +276,96 @@ fn waves_of_a_group_can_wait_for_each_other() {
     }
 }
 
+const OVERWRITTEN: &str = r"
+kernel void written(global int *out) {
+    local volatile int part[64];
+    int l = get_local_id(0), sum = 0;
+    for (int round = 1; round < 6; round++) {
+        if (l < 64) part[l] = round * l;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int k = 0; k < 64; k++) sum += part[k];
+    }
+    out[l] = sum;
+}
+
+kernel void written_in_pairs(global int *out) {
+    local volatile int2 part[64];
+    int l = get_local_id(0), sum = 0;
+    for (int round = 1; round < 6; round++) {
+        if (l < 64) part[l] = (int2)(round * l, 0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int k = 0; k < 64; k++) sum += part[k].x + part[k].y;
+    }
+    out[l] = sum;
+}
+
+kernel void exchanged(global int *out) {
+    local volatile int part[64];
+    int l = get_local_id(0), sum = 0;
+    for (int round = 1; round < 6; round++) {
+        if (l < 64) atomic_xchg(&part[l], round * l);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int k = 0; k < 64; k++) sum += part[k];
+    }
+    out[l] = sum;
+}
+
+// The waves part after the barrier and before they read.
+kernel void parted(global int *out) {
+    local volatile int part[64];
+    int l = get_local_id(0), sum = 0;
+    part[l & 63] = l & 63;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < 64) {
+        for (int k = 0; k < 64; k++) sum += part[k];
+        part[l] = 0;
+    } else {
+        for (int k = 63; k >= 0; k--) sum += part[k];
+    }
+    out[l] = 15 * sum;
+}
+
+kernel void in_turn(global int *out) {
+    local volatile int turn, count;
+    int l = get_local_id(0);
+    if (l == 0) { turn = 3; count = 0; }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    while (turn != l / 64) {}
+    if (l % 64 == 0) {
+        out[l / 64] = count;
+        count = count + 1;
+        turn = l / 64 - 1;
+    }
+}
+";
+
+/// No barrier parts what all waves read from what the first one writes over it, but on hardware they read long before.
+#[test]
+fn waves_read_before_the_first_of_them_writes_again() {
+    for (build, program) in programs(OVERWRITTEN) {
+        for kernel in ["written", "written_in_pairs", "exchanged", "parted"] {
+            let output = Memory::new(1024);
+            let launch = Launch::new(&program, kernel, 256, 256).buffer(&output);
+            launch.run().unwrap_or_else(|fault| panic!("{build:?}: {fault}"));
+            assert_eq!(
+                output.values::<i32>(256),
+                [(1 + 2 + 3 + 4 + 5) * (63 * 64 / 2); 256],
+                "{kernel}, {build:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn waves_can_wait_for_what_another_writes_to_lds() {
+    for (build, program) in programs(OVERWRITTEN) {
+        let output = Memory::new(64);
+        let launch = Launch::new(&program, "in_turn", 256, 256).buffer(&output);
+        launch.run().unwrap_or_else(|fault| panic!("{build:?}: {fault}"));
+        assert_eq!(output.values::<i32>(4), [3, 2, 1, 0], "{build:?}");
+    }
+}
+
 #[test]
 fn a_dispatch_can_be_stopped() {
     for (build, program) in programs(SPIN) {

@@ -193,7 +193,8 @@ pub(super) fn run_together(
     let wave = &mut *first.wave;
     wave.formulas.widen(count);
     std::mem::swap(&mut wave.env, env);
-    let result = run_until_they_part(dispatch, wave, others, lookup, &mut budget);
+    let mut crossed = false;
+    let result = run_until_they_part(dispatch, wave, others, lookup, &mut budget, &mut crossed);
     std::mem::swap(&mut wave.env, env);
     let ended = result?;
     in_its_memory(dispatch, env)?;
@@ -206,21 +207,25 @@ pub(super) fn run_together(
         other.s[..REGISTERS].copy_from_slice(&wave.s[..REGISTERS]);
         other.scc = wave.scc;
         other.pc = wave.pc;
+        other.leads = crossed;
         wave.formulas.give(&mut other.formulas, number);
     }
     wave.formulas.narrow();
+    wave.leads = crossed;
     Ok(false)
 }
 
 /// Scalar slots that are registers.
 const REGISTERS: usize = slot::EXEC + 2;
 
+/// Says as well whether they have come to a barrier on their way.
 fn run_until_they_part(
     dispatch: &Dispatch<'_>,
     wave: &mut Wave,
     others: &mut [Member],
     lookup: &mut ChunkLookup,
     budget: &mut u32,
+    crossed: &mut bool,
 ) -> Result<bool, Fault> {
     while wave.pc & 3 == 0 {
         let chunk = lookup.get(wave.pc, dispatch.space);
@@ -232,7 +237,10 @@ fn run_until_they_part(
             match flow {
                 Flow::End => return Ok(true),
                 // All waves of the group are here.
-                Flow::Barrier => index = chunk.fast[index].next.into(),
+                Flow::Barrier => {
+                    *crossed = true;
+                    index = chunk.fast[index].next.into();
+                }
                 Flow::Far if *budget > 1 => {
                     *budget -= 1;
                     break;

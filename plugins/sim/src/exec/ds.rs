@@ -114,10 +114,21 @@ fn read<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     Flow::Next
 }
 
+/// Whether a write waits until the other waves of the work-group have come as far. The hardware runs them side by side:
+/// what one of them reads soon after a barrier it has before another gets to its next write, and programs that keep
+/// a value for all waves in LDS leave out the barrier between the two.
+#[inline(always)]
+fn is_early(wave: &Wave, lanes: u64) -> bool {
+    wave.leads && lanes != 0
+}
+
 /// `ds_write`.
 #[inline(always)]
 fn write<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
+    if is_early(wave, lanes) {
+        return Flow::Lead;
+    }
     let layout = Layout(op.e);
     if layout.is_dwords() && write_runs::<H>(wave, op, lanes, op.b, layout.dwords(), op.x) {
         return Flow::Next;
@@ -176,6 +187,9 @@ fn read2<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 #[inline(always)]
 fn write2<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
+    if is_early(wave, lanes) {
+        return Flow::Lead;
+    }
     let dwords = 1 + (op.e & 1);
     for (code, offset) in [op.b, op.c].into_iter().zip(two_offsets(op)) {
         if write_runs::<H>(wave, op, lanes, code, dwords.into(), offset) {
@@ -193,6 +207,9 @@ fn write2<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 #[inline(always)]
 fn exchange2<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
+    if is_early(wave, lanes) {
+        return Flow::Lead;
+    }
     let size = if op.e & 1 != 0 { Size::B64 } else { Size::B32 };
     let dwords = usize::from(registers(size));
     let offsets = two_offsets(op);
@@ -220,6 +237,9 @@ fn exchange2<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 #[inline(always)]
 fn atomic<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
+    if is_early(wave, lanes) {
+        return Flow::Lead;
+    }
     let kind = Kind(op.e);
     let (operation, size) = (kind.operation(), kind.size());
     let compares = matches!(operation, Rmw::CompareSwap | Rmw::FloatCompareSwap);
@@ -253,6 +273,9 @@ fn atomic<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 #[inline(always)]
 fn source2<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
+    if is_early(wave, lanes) {
+        return Flow::Lead;
+    }
     let kind = Kind(op.e);
     for lane in 0..64 {
         if lanes >> lane & 1 == 0 {
@@ -366,6 +389,9 @@ fn read_by_lane<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 #[inline(always)]
 fn write_by_lane<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
+    if is_early(wave, lanes) {
+        return Flow::Lead;
+    }
     let start = u64::from(wave.s[M0] & 0xffff) + op.x;
     for lane in 0..64 {
         if lanes >> lane & 1 != 0 {
@@ -380,6 +406,9 @@ fn write_by_lane<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 #[inline(always)]
 fn count<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let lanes = wave.exec();
+    if is_early(wave, lanes) {
+        return Flow::Lead;
+    }
     let address = u64::from(wave.s[M0] & 0xffff) + op.x;
     let old = wave.env.lds.read32(address);
     let active = lanes.count_ones();

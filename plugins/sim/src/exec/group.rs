@@ -1,7 +1,7 @@
 //! Running work-groups.
 //!
-//! All waves of a group run on one thread, each until it ends, reaches a barrier, or has used up its
-//! budget of branches. A group whose waves only use up budgets gives its thread back; it keeps its registers
+//! All waves of a group run on one thread, each until it ends, reaches a barrier, has used up its
+//! budget of branches, or is the first to write to LDS after a barrier: then the others come that far as well. A group whose waves only use up budgets gives its thread back; it keeps its registers
 //! and can go on later, on any thread. Groups that spin on something another group or the host
 //! will do can therefore be more numerous than threads.
 
@@ -24,6 +24,9 @@ use super::wave_sync::SyncAnswer;
 
 /// Taken branches after which a wave lets others run.
 const BUDGET: u32 = 20_000;
+
+/// The budget while a wave waits for the others to come as far as it is. They may be waiting for what it has to write.
+const CATCHING_UP: u32 = 1000;
 
 /// A worker thread's own memory: waves to reuse, views of device memory and code.
 #[derive(Default)]
@@ -237,8 +240,14 @@ fn run_waves(
     let observed = dispatch.host.observes();
     let budget = arena.budget.map_or(BUDGET, NonZeroU32::get);
     let mut left = arena.limit.map_or(u32::MAX, NonZeroU32::get);
+    let mut leading = false;
     loop {
         let (mut spent, mut slept, mut progressed) = (false, false, false);
+        let mut budget = if std::mem::take(&mut leading) {
+            budget.min(CATCHING_UP)
+        } else {
+            budget
+        };
         for number in 0..waves.len() {
             if waves[number].state != State::Ready {
                 continue;
@@ -279,21 +288,25 @@ fn run_waves(
                     member.state = State::AtBarrier;
                     progressed = true;
                 }
+                Exit::Lead => {
+                    leading = true;
+                    progressed = true;
+                    budget = budget.min(CATCHING_UP);
+                }
                 Exit::Budget => spent = true,
                 Exit::Sleep => slept = true,
             }
         }
         let ready = waves.iter().any(|member| member.state == State::Ready);
         if !ready {
-            let mut waiting = false;
-            for member in &mut *waves {
-                if member.state == State::AtBarrier {
-                    member.state = State::Ready;
-                    waiting = true;
-                }
-            }
-            if !waiting {
+            let at_barrier = |member: &&mut Member| member.state == State::AtBarrier;
+            let waiting = waves.iter_mut().filter(at_barrier).count();
+            if waiting == 0 {
                 return Ok(None);
+            }
+            for member in waves.iter_mut().filter(at_barrier) {
+                member.state = State::Ready;
+                member.wave.leads = waiting > 1;
             }
         } else if left == 0 {
             return Ok(Some(false));
@@ -324,6 +337,7 @@ pub(super) fn in_its_memory(dispatch: &Dispatch<'_>, env: &Env) -> Result<(), Fa
 enum Exit {
     End,
     Barrier,
+    Lead,
     Budget,
     Sleep,
 }
@@ -398,7 +412,7 @@ impl Turn<'_> {
 
     /// One operation in the careful loop.
     fn step(&mut self, wave: &mut Wave, chunk: &Chunk, index: usize, op: &Op) -> Flow {
-        if self.observed && Chunk::is_instruction(index) {
+        if self.observed && Chunk::is_instruction(index) && !std::mem::take(&mut wave.seen) {
             self.instructions += 1;
             self.dispatch.host.step(&Step {
                 pc: chunk.pc(index),
@@ -466,6 +480,12 @@ impl Turn<'_> {
         match flow {
             Flow::Barrier if self.alone => Ok(Next::Here(next)),
             Flow::Barrier => Ok(Next::Leave(Exit::Barrier)),
+            Flow::Lead => {
+                wave.leads = false;
+                wave.seen = self.observed;
+                wave.pc = chunk.pc(index);
+                Ok(Next::Leave(Exit::Lead))
+            }
             Flow::Sleep => Ok(Next::Leave(Exit::Sleep)),
             Flow::Sync => {
                 let Some(sync) = &mut wave.sync else {

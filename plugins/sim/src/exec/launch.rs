@@ -196,6 +196,8 @@ pub(crate) fn launch(wave: &mut Wave, dispatch: &Dispatch<'_>, start: &Start, nu
     let kernel = &dispatch.descriptor;
     wave.scc = false;
     wave.careful = false;
+    wave.leads = false;
+    wave.seen = false;
     wave.stop = None;
     wave.sync = None;
     wave.set_mode(Mode(kernel.mode()));

@@ -19,6 +19,8 @@ pub(crate) enum Flow {
     Far,
     /// The wave waits for the rest of its work-group.
     Barrier,
+    /// The wave [leads](Wave::leads) and would write to LDS: nothing is done yet.
+    Lead,
     /// The wave is over.
     End,
     /// The wave asked to sleep.

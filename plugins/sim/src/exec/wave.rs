@@ -66,6 +66,10 @@ pub(crate) struct Wave {
     pub(crate) plain: u8,
     /// Whether MODE asks for relative VGPR indexing or for skipping vector instructions.
     pub(crate) careful: bool,
+    /// Whether others of the work-group may still be at the barrier that the wave has left.
+    pub(crate) leads: bool,
+    /// Whether an observer has seen the instruction at [`Wave::pc`] already.
+    pub(crate) seen: bool,
     /// Where [`super::op::Flow::Far`] continues.
     pub(crate) pc: u64,
     /// Where [`super::op::Flow::Jump`] continues.
@@ -128,6 +132,8 @@ impl Wave {
             mode: Mode(0),
             plain: 0,
             careful: false,
+            leads: false,
+            seen: false,
             pc: 0,
             jump: 0,
             stop: None,
