@@ -299,6 +299,19 @@ kernel void written_in_pairs(global int *out) {
     out[l] = sum;
 }
 
+// Compilers leave the addresses of volatile memory as they are.
+kernel void written_by_flat_address(global int *out) {
+    local int part[64];
+    volatile int *flat = part;
+    int l = get_local_id(0), sum = 0;
+    for (int round = 1; round < 6; round++) {
+        if (l < 64) flat[l] = round * l;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int k = 0; k < 64; k++) sum += flat[k];
+    }
+    out[l] = sum;
+}
+
 kernel void exchanged(global int *out) {
     local volatile int part[64];
     int l = get_local_id(0), sum = 0;
@@ -343,7 +356,13 @@ kernel void in_turn(global int *out) {
 #[test]
 fn waves_read_before_the_first_of_them_writes_again() {
     for (build, program) in programs(OVERWRITTEN) {
-        for kernel in ["written", "written_in_pairs", "exchanged", "parted"] {
+        for kernel in [
+            "written",
+            "written_in_pairs",
+            "written_by_flat_address",
+            "exchanged",
+            "parted",
+        ] {
             let output = Memory::new(1024);
             let launch = Launch::new(&program, kernel, 256, 256).buffer(&output);
             launch.run().unwrap_or_else(|fault| panic!("{build:?}: {fault}"));

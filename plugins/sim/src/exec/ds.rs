@@ -118,7 +118,7 @@ fn read<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 /// what one of them reads soon after a barrier it has before another gets to its next write, and programs that keep
 /// a value for all waves in LDS leave out the barrier between the two.
 #[inline(always)]
-fn is_early(wave: &Wave, lanes: u64) -> bool {
+pub(super) fn is_early(wave: &Wave, lanes: u64) -> bool {
     wave.leads && lanes != 0
 }
 

@@ -5,6 +5,7 @@
 //! `256 n + 4 l` bytes after FLAT_SCRATCH. FLAT addresses are looked up per lane: two 4 GiB apertures stand
 //! for LDS and for private memory, everything else is global.
 
+use super::ds::is_early;
 use super::guard::{self, Width};
 use super::level::{versions, Host};
 use super::memory::View;
@@ -319,6 +320,9 @@ fn flat_store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     } = segments(wave, op, lanes);
     if global == lanes {
         return global_store::<H>(wave, op);
+    }
+    if is_early(wave, shared) {
+        return Flow::Lead;
     }
     if global != 0 {
         global_addresses(wave, op);

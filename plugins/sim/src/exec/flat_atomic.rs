@@ -1,6 +1,7 @@
 //! FLAT and GLOBAL atomics.
 
 use super::atomic::{global_atomic, lane_value, registers, Kind, Rmw};
+use super::ds::is_early;
 use super::flat::{global_addresses, private_addresses, segments, Segments};
 use super::guard::Size;
 use super::level::{versions, Host};
@@ -27,6 +28,9 @@ fn flat<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
         shared,
         private,
     } = segments(wave, op, lanes);
+    if is_early(wave, shared) {
+        return Flow::Lead;
+    }
     let kind = Kind(op.e);
     // The old values go to the destination only when no lane's address is needed any more.
     if global != 0 {
