@@ -14,7 +14,7 @@ use super::row::Row;
 use super::runs::{join, spread, Miss, Runs};
 use super::slot::FLAT_SCRATCH;
 use super::sop::slot;
-use super::vmem::{check_lanes, commit_loaded, load_each, store_each, vanished, Layout};
+use super::vmem::{commit_loaded, load_bytewise, load_each, store_bytewise, store_each, vanished, Layout};
 use super::wave::Wave;
 
 /// [`Op::c`] of an instruction without a scalar address, [`Op::a`] of one without a vector address.
@@ -378,27 +378,12 @@ fn private_load(wave: &mut Wave, op: &Op, lanes: u64, offset: impl Fn(&Wave, usi
         return load_each(wave, op.d, layout, lanes, 256);
     }
     // Elements that cross a dword of the interleaved memory: byte by byte.
-    let mut rows = [Row::ZERO; 4];
-    for byte in 0..layout.bytes() as u32 {
+    load_bytewise(wave, op.d, layout, lanes, |wave, byte| {
         private_addresses(wave, lanes, |wave, lane| {
             offset(wave, lane).wrapping_add(op.x as u32).wrapping_add(byte)
         });
-        if let Err(flow) = check_lanes(wave, lanes, 1, false) {
-            return flow;
-        }
-        let mut part = Row::ZERO;
-        if let Err(unmapped) = guard::gather(Width::Byte, &mut part.0, &wave.address, lanes, 0) {
-            return vanished(wave, unmapped, false);
-        }
-        for (to, from) in rows[byte as usize / 4].0.iter_mut().zip(&part.0) {
-            *to |= from << (8 * (byte & 3));
-        }
-    }
-    for (spare, row) in wave.spare.iter_mut().zip(rows) {
-        **spare = row;
-    }
-    commit_loaded(wave, op.d, layout, lanes);
-    Flow::Next
+        !0
+    })
 }
 
 /// Stores to private memory at `offset` plus the immediate.
@@ -411,22 +396,12 @@ fn private_store(wave: &mut Wave, op: &Op, lanes: u64, offset: impl Fn(&Wave, us
     if aligned || layout.width() == Width::Byte {
         return store_each(wave, op.b, layout, lanes, 256);
     }
-    for byte in 0..layout.bytes() as u32 {
+    store_bytewise(wave, op.b, layout, lanes, |wave, byte| {
         private_addresses(wave, lanes, |wave, lane| {
             offset(wave, lane).wrapping_add(op.x as u32).wrapping_add(byte)
         });
-        if let Err(flow) = check_lanes(wave, lanes, 1, true) {
-            return flow;
-        }
-        let mut part = layout.stored(wave.row(op.b + byte as u16 / 4));
-        for lane in &mut part.0 {
-            *lane >>= 8 * (byte & 3);
-        }
-        if let Err(unmapped) = guard::scatter(Width::Byte, &part.0, &wave.address, lanes, 0) {
-            return vanished(wave, unmapped, true);
-        }
-    }
-    Flow::Next
+        !0
+    })
 }
 
 /// Loads from LDS by flat address.

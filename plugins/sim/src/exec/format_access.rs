@@ -4,15 +4,17 @@
 //! components to registers by the descriptor's destination selects. The d16 forms have two 16-bit components per
 //! register.
 
+use super::buffer::Resource;
 use super::format::{component_sources, Layout, Number};
 use super::guard::{self, Width};
 use super::level::{versions, Host};
-use super::mubuf::{addresses, bits, resource};
+use super::mubuf::{addresses, bits, place, resource};
 use super::op::{Flow, Op, Versions};
 use super::row::Row;
 use super::scalar_float::Half;
 use super::vmem::{check_lanes, vanished};
 use super::wave::Wave;
+use std::ops::Range;
 
 /// Set in [`Op::e`] for 16-bit registers; bits 0 to 2 are the number of components.
 const D16: u16 = 1 << 4;
@@ -56,6 +58,26 @@ pub(super) fn widen(number: Number, value: u32) -> u32 {
     }
 }
 
+/// Goes to the first of the `bytes` that are left of every lane's element, which in an interleaved buffer lie apart, and returns how
+/// far after [`Wave::address`] it is. Refuses what may not be accessed.
+#[inline(always)]
+fn reach(
+    wave: &mut Wave,
+    op: &Op,
+    resource: &Resource,
+    bytes: Range<usize>,
+    (lanes, write): (u64, bool),
+) -> Result<u64, Flow> {
+    if resource.swizzled {
+        place(wave, op, resource, bytes.start as u32);
+        return check_lanes(wave, lanes, 1, write).map(|()| 0);
+    }
+    if bytes.start == 0 {
+        check_lanes(wave, lanes, bytes.end as u64, write)?;
+    }
+    Ok(bytes.start as u64)
+}
+
 /// A formatted load.
 #[inline(always)]
 fn load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
@@ -67,14 +89,14 @@ fn load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     if let Some(layout) = layout {
         let bytes = layout.bytes();
         let lanes = exec & addresses(wave, op, &resource, bytes as u64);
-        if let Err(flow) = check_lanes(wave, lanes, bytes as u64, false) {
-            return flow;
-        }
         let mut elements = [0u128; 64];
         for byte in 0..bytes {
+            let further = match reach(wave, op, &resource, byte..bytes, (lanes, false)) {
+                Ok(further) => further,
+                Err(flow) => return flow,
+            };
             let mut part = Row::ZERO;
-            if let Err(unmapped) = guard::gather(Width::Byte, &mut part.0, &wave.address, lanes, byte as u64)
-            {
+            if let Err(unmapped) = guard::gather(Width::Byte, &mut part.0, &wave.address, lanes, further) {
                 return vanished(wave, unmapped, false);
             }
             for (element, part) in elements.iter_mut().zip(&part.0) {
@@ -135,9 +157,6 @@ fn store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     let count = usize::from(op.e & 7);
     let bytes = layout.bytes();
     let lanes = exec & addresses(wave, op, &resource, bytes as u64);
-    if let Err(flow) = check_lanes(wave, lanes, bytes as u64, true) {
-        return flow;
-    }
     let mut elements = [0u128; 64];
     for (lane, element) in elements.iter_mut().enumerate() {
         let mut components = [0; 4];
@@ -153,8 +172,12 @@ fn store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
         *element = layout.encode(number, through_selects(resource.word3, components));
     }
     for byte in 0..bytes {
+        let further = match reach(wave, op, &resource, byte..bytes, (lanes, true)) {
+            Ok(further) => further,
+            Err(flow) => return flow,
+        };
         let part: [u32; 64] = std::array::from_fn(|lane| (elements[lane] >> (8 * byte)) as u32 & 0xff);
-        if let Err(unmapped) = guard::scatter(Width::Byte, &part, &wave.address, lanes, byte as u64) {
+        if let Err(unmapped) = guard::scatter(Width::Byte, &part, &wave.address, lanes, further) {
             return vanished(wave, unmapped, true);
         }
     }

@@ -8,7 +8,7 @@ use super::op::{Flow, Op, Versions};
 use super::row::Row;
 use super::slot::M0;
 use super::sop::slot;
-use super::vmem::{load_each, refuse, store_each, vanished, Layout};
+use super::vmem::{load_bytewise, load_each, refuse, store_bytewise, store_each, vanished, Layout};
 use super::wave::Wave;
 
 /// Bits of [`Op::x`] above the 12-bit offset.
@@ -33,8 +33,15 @@ pub(crate) fn resource(wave: &Wave, op: &Op) -> Resource {
 /// Computes every lane's address and returns the lanes whose `bytes` are all inside the buffer.
 #[inline(always)]
 pub(crate) fn addresses(wave: &mut Wave, op: &Op, resource: &Resource, bytes: u64) -> u64 {
+    place(wave, op, resource, 0);
+    inside(wave, op, resource, bytes)
+}
+
+/// Writes the address of byte `byte` of every lane's access to [`Wave::address`].
+#[inline(always)]
+pub(crate) fn place(wave: &mut Wave, op: &Op, resource: &Resource, byte: u32) {
     let (idxen, offen) = (op.x & bits::IDXEN != 0, op.x & bits::OFFEN != 0);
-    let immediate = op.x & 0xfff;
+    let immediate = (op.x & 0xfff) + u64::from(byte);
     let scalar = u64::from(wave.s[slot(op.c)]);
     let base = resource.base.wrapping_add(scalar);
     for lane in 0..64 {
@@ -49,7 +56,25 @@ pub(crate) fn addresses(wave: &mut Wave, op: &Op, resource: &Resource, bytes: u6
         let place = resource.offset(index, within(offset + immediate));
         wave.address[lane] = base.wrapping_add(place);
     }
-    inside(wave, op, resource, bytes)
+}
+
+/// Goes to byte `byte` of every lane's access, and returns the lanes that have it inside.
+#[inline(always)]
+fn bytes_inside(wave: &mut Wave, op: &Op, resource: &Resource, byte: u32) -> u64 {
+    place(wave, op, resource, byte);
+    inside(wave, op, resource, 1)
+}
+
+/// Whether a lane's bytes, at [`Wave::address`], may cross a dword of an interleaved buffer: the next byte is then a lane's own,
+/// not the neighbour's. Compilers count on it, for they access unaligned private memory in one piece.
+#[inline(always)]
+fn crosses_dwords(wave: &Wave, op: &Op, resource: &Resource, layout: Layout, lanes: u64) -> bool {
+    if !resource.swizzled || layout.width() == Width::Byte {
+        return false;
+    }
+    let start = resource.base.wrapping_add(wave.s[slot(op.c)].into());
+    let aligned = |address: &u64| address.wrapping_sub(start) & 3 == 0;
+    (0..64).any(|lane| lanes >> lane & 1 != 0 && !aligned(&wave.address[lane]))
 }
 
 /// The lanes whose first `bytes` are inside the buffer, when [`addresses`] has been there.
@@ -151,6 +176,11 @@ fn load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
     if op.x & bits::LDS != 0 {
         return load_to_lds(wave, op, layout, lanes, inside);
     }
+    if crosses_dwords(wave, op, &resource, layout, lanes) {
+        return load_bytewise(wave, op.d, layout, lanes, |wave, byte| {
+            bytes_inside(wave, op, &resource, byte)
+        });
+    }
     let flow = load_each(wave, op.d, layout, lanes & inside, resource.pitch());
     let outside = lanes & !inside;
     if outside == 0 || flow != Flow::Next {
@@ -216,6 +246,11 @@ fn store<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
         }
     }
     let inside = addresses(wave, op, &resource, layout.bytes());
+    if crosses_dwords(wave, op, &resource, layout, lanes) {
+        return store_bytewise(wave, op.b, layout, lanes, |wave, byte| {
+            bytes_inside(wave, op, &resource, byte)
+        });
+    }
     let flow = store_each(wave, op.b, layout, lanes & inside, resource.pitch());
     let outside = lanes & !inside;
     if flow != Flow::Next {

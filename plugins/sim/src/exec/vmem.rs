@@ -283,6 +283,60 @@ pub(crate) fn store_each(wave: &mut Wave, code: u16, layout: Layout, lanes: u64,
     Flow::Next
 }
 
+/// Loads byte by byte what crosses dwords of interleaved memory: `place` goes to a byte of every lane's element, and says which
+/// lanes have it. The others get zero.
+pub(crate) fn load_bytewise(
+    wave: &mut Wave,
+    code: u16,
+    layout: Layout,
+    lanes: u64,
+    place: impl Fn(&mut Wave, u32) -> u64,
+) -> Flow {
+    let mut rows = [Row::ZERO; 4];
+    for byte in 0..layout.bytes() as u32 {
+        let there = lanes & place(wave, byte);
+        if let Err(flow) = check_lanes(wave, there, 1, false) {
+            return flow;
+        }
+        let mut part = Row::ZERO;
+        if let Err(unmapped) = guard::gather(Width::Byte, &mut part.0, &wave.address, there, 0) {
+            return vanished(wave, unmapped, false);
+        }
+        for (to, from) in rows[byte as usize / 4].0.iter_mut().zip(&part.0) {
+            *to |= from << (8 * (byte & 3));
+        }
+    }
+    for (spare, row) in wave.spare.iter_mut().zip(rows) {
+        **spare = row;
+    }
+    commit_loaded(wave, code, layout, lanes);
+    Flow::Next
+}
+
+/// Stores byte by byte, like [`load_bytewise`].
+pub(crate) fn store_bytewise(
+    wave: &mut Wave,
+    code: u16,
+    layout: Layout,
+    lanes: u64,
+    place: impl Fn(&mut Wave, u32) -> u64,
+) -> Flow {
+    for byte in 0..layout.bytes() as u32 {
+        let there = lanes & place(wave, byte);
+        if let Err(flow) = check_lanes(wave, there, 1, true) {
+            return flow;
+        }
+        let mut part = layout.stored(wave.row(code + byte as u16 / 4));
+        for lane in &mut part.0 {
+            *lane >>= 8 * (byte & 3);
+        }
+        if let Err(unmapped) = guard::scatter(Width::Byte, &part.0, &wave.address, there, 0) {
+            return vanished(wave, unmapped, true);
+        }
+    }
+    Flow::Next
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
