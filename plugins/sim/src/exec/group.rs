@@ -1,7 +1,8 @@
 //! Running work-groups.
 //!
 //! All waves of a group run on one thread, each until it ends, reaches a barrier, has used up its
-//! budget of branches, or is the first to write to LDS after a barrier: then the others come that far as well. A group whose waves only use up budgets gives its thread back; it keeps its registers
+//! budget of branches, or is the first to write to LDS after a barrier: then the others come that far
+//! as well. A group whose waves only use up budgets gives its thread back; it keeps its registers
 //! and can go on later, on any thread. Groups that spin on something another group or the host
 //! will do can therefore be more numerous than threads.
 
