@@ -6,13 +6,15 @@
 
 use crate::Errno;
 use hansa_kfd::uapi::event as uapi;
+use hansa_plugin_api::sync::Condvar;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// First number of events that are not of signals.
 const FIRST_OTHER: u32 = 0x8000;
 
 /// An event.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Event {
     /// Kind.
     pub kind: u32,
@@ -22,10 +24,32 @@ pub struct Event {
     pub raised: bool,
     /// How often it was raised, from 1.
     pub age: u64,
-    /// Who waits.
-    pub waiters: u32,
+    /// Where those sleep who wait.
+    waiters: Vec<Arc<Condvar>>,
     /// What it reports.
     pub payload: [u32; 8],
+}
+
+impl Event {
+    /// How many wait for it.
+    #[must_use]
+    pub fn waiters(&self) -> usize {
+        self.waiters.len()
+    }
+}
+
+/// Where those sleep whom a change concerns. They look again when they are woken, after the events are free for them.
+#[derive(Debug, Default)]
+#[must_use = "who sleeps is not woken yet"]
+pub struct Woken(Vec<Arc<Condvar>>);
+
+impl Woken {
+    /// Wakes them.
+    pub fn wake(self) {
+        for sleeper in self.0 {
+            sleeper.notify_all();
+        }
+    }
 }
 
 /// The events of a process.
@@ -77,8 +101,9 @@ impl Events {
     /// # Errors
     ///
     /// [`Errno::INVAL`].
-    pub fn destroy(&mut self, id: u32) -> Result<(), Errno> {
-        self.table.remove(&id).map(drop).ok_or(Errno::INVAL)
+    pub fn destroy(&mut self, id: u32) -> Result<Woken, Errno> {
+        let event = self.table.remove(&id).ok_or(Errno::INVAL)?;
+        Ok(Woken(event.waiters))
     }
 
     /// Raises an event.
@@ -86,23 +111,24 @@ impl Events {
     /// # Errors
     ///
     /// [`Errno::INVAL`].
-    pub fn raise(&mut self, id: u32) -> Result<(), Errno> {
+    pub fn raise(&mut self, id: u32) -> Result<Woken, Errno> {
         let event = self.get(id)?;
         event.age += 1;
-        event.raised = !event.auto_reset || event.waiters == 0;
-        Ok(())
+        event.raised = !event.auto_reset || event.waiters.is_empty();
+        Ok(Woken(event.waiters.clone()))
     }
 
-    /// Raises all events of a kind, with what they report.
-    pub fn report(&mut self, kind: u32, payload: [u32; 8]) -> bool {
-        let mut some = false;
+    /// Raises all events of a kind, with what they report; nothing when there is none.
+    pub fn report(&mut self, kind: u32, payload: [u32; 8]) -> Option<Woken> {
+        let mut woken = None;
         for event in self.table.values_mut().filter(|event| event.kind == kind) {
             event.payload = payload;
             event.age += 1;
             event.raised = true;
-            some = true;
+            let Woken(sleepers) = woken.get_or_insert_default();
+            sleepers.extend_from_slice(&event.waiters);
         }
-        some
+        woken
     }
 
     /// How many there are.
@@ -120,6 +146,8 @@ pub struct Waiter {
     seen: Vec<(u64, bool)>,
     /// Whether the waiter named an age, and is told the new one.
     tracked: Vec<bool>,
+    /// Where it sleeps.
+    sleep: Arc<Condvar>,
 }
 
 /// How a wait stands.
@@ -143,6 +171,7 @@ impl Waiter {
         for id in &ids {
             events.get(*id)?;
         }
+        let sleep = Arc::new(Condvar::new());
         let mut seen = Vec::with_capacity(ids.len());
         let tracked = (0..ids.len())
             .map(|i| ages.get(i).is_some_and(|age| *age != 0))
@@ -153,9 +182,20 @@ impl Waiter {
             let older = event.kind == uapi::EVENT_SIGNAL && last != 0 && last != event.age;
             seen.push((event.age, event.raised || older));
             event.raised &= !event.auto_reset;
-            event.waiters += 1;
+            event.waiters.push(Arc::clone(&sleep));
         }
-        Ok(Self { ids, seen, tracked })
+        Ok(Self {
+            ids,
+            seen,
+            tracked,
+            sleep,
+        })
+    }
+
+    /// Where it sleeps: whoever changes one of its events wakes that.
+    #[must_use]
+    pub fn sleep(&self) -> &Condvar {
+        &self.sleep
     }
 
     fn is_raised(&self, events: &mut Events, i: usize) -> Option<bool> {
@@ -207,7 +247,7 @@ impl Waiter {
     pub fn end(self, events: &mut Events) {
         for id in self.ids {
             if let Ok(event) = events.get(id) {
-                event.waiters -= 1;
+                event.waiters.retain(|sleep| !Arc::ptr_eq(sleep, &self.sleep));
             }
         }
     }
@@ -228,7 +268,7 @@ mod tests {
         let (mut events, id) = one(true);
         let a = Waiter::begin(&mut events, vec![id], &[]).unwrap();
         let b = Waiter::begin(&mut events, vec![id], &[]).unwrap();
-        events.raise(id).unwrap();
+        events.raise(id).unwrap().wake();
         let late = Waiter::begin(&mut events, vec![id], &[]).unwrap();
         assert_eq!(a.standing(&mut events, true), Standing::Complete);
         assert_eq!(b.standing(&mut events, true), Standing::Complete);
@@ -238,7 +278,7 @@ mod tests {
     #[test]
     fn without_a_waiter_it_stays_raised_for_the_first_who_comes() {
         let (mut events, id) = one(true);
-        events.raise(id).unwrap();
+        events.raise(id).unwrap().wake();
         let a = Waiter::begin(&mut events, vec![id], &[]).unwrap();
         assert_eq!(a.standing(&mut events, true), Standing::Complete);
         a.end(&mut events);
@@ -249,7 +289,7 @@ mod tests {
     #[test]
     fn a_waiter_with_an_older_age_does_not_sleep() {
         let (mut events, id) = one(true);
-        events.raise(id).unwrap();
+        events.raise(id).unwrap().wake();
         Waiter::begin(&mut events, vec![id], &[])
             .unwrap()
             .end(&mut events);
@@ -262,14 +302,37 @@ mod tests {
     #[test]
     fn who_names_no_age_is_told_none() {
         let (mut events, id) = one(true);
-        events.raise(id).unwrap();
+        events.raise(id).unwrap().wake();
         for (age, told) in [(0, None), (1, Some(3))] {
             let waiter = Waiter::begin(&mut events, vec![id], &[age]).unwrap();
             let reports = waiter.reports(&mut events);
             assert_eq!(reports[0].map(|payload| payload[uapi::signal::AGE_LOW]), told);
             waiter.end(&mut events);
-            events.raise(id).unwrap();
+            events.raise(id).unwrap().wake();
         }
+    }
+
+    #[test]
+    fn only_who_waits_for_an_event_is_woken() {
+        let (mut events, id) = one(true);
+        let (other, _) = events.create(uapi::EVENT_SIGNAL, true, 16).unwrap();
+        let (memory, _) = events.create(uapi::EVENT_MEMORY, false, 16).unwrap();
+        let a = Waiter::begin(&mut events, vec![id, memory], &[]).unwrap();
+        let b = Waiter::begin(&mut events, vec![other], &[]).unwrap();
+        let of =
+            |woken: Woken, waiter: &Waiter| woken.0.iter().any(|sleep| Arc::ptr_eq(sleep, &waiter.sleep));
+        let both = |woken: Woken, again: Woken| (of(woken, &a), of(again, &b));
+        let mut raised = |id| (events.raise(id).unwrap(), events.raise(id).unwrap());
+        let (first, again) = raised(id);
+        assert_eq!(both(first, again), (true, false));
+        let (first, again) = raised(other);
+        assert_eq!(both(first, again), (false, true));
+        let reported = events.report(uapi::EVENT_MEMORY, [0; 8]).unwrap();
+        assert!(of(reported, &a));
+        assert!(events.report(uapi::EVENT_HW_EXCEPTION, [0; 8]).is_none());
+        assert!(of(events.destroy(other).unwrap(), &b));
+        a.end(&mut events);
+        assert!(events.raise(id).unwrap().0.is_empty());
     }
 
     #[test]
@@ -280,7 +343,7 @@ mod tests {
         }
         assert_eq!(events.create(uapi::EVENT_SIGNAL, true, 16), Err(Errno::NOSPC));
         events.create(uapi::EVENT_MEMORY, false, 16).unwrap();
-        events.destroy(7).unwrap();
+        events.destroy(7).unwrap().wake();
         assert_eq!(events.create(uapi::EVENT_SIGNAL, true, 16).unwrap(), (7, Some(7)));
     }
 }

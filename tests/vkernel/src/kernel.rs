@@ -2,6 +2,7 @@
 
 use crate::alias::Aliases;
 use crate::device::{Device, Executor};
+use crate::events::Woken;
 use crate::exported::Exported;
 use crate::faults::Faults;
 use crate::files::{inode, DeviceFile, View};
@@ -10,7 +11,7 @@ use crate::process::Process;
 use crate::smi::Client;
 use crate::{drm, kfd, Errno};
 use hansa_kfd::uapi::event::{exception, EVENT_HW_EXCEPTION};
-use hansa_plugin_api::sync::{Condvar, Mutex, MutexGuard};
+use hansa_plugin_api::sync::{Mutex, MutexGuard};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -106,7 +107,6 @@ pub struct Kernel {
     /// GPUs that are there no more.
     vanished: Vec<AtomicBool>,
     process: Mutex<Process>,
-    pub(crate) raised: Condvar,
     pub(crate) exported: Mutex<Vec<Exported>>,
     complaints: Mutex<Vec<String>>,
     pub(crate) smi: Mutex<Vec<Client>>,
@@ -159,7 +159,6 @@ impl Kernel {
             renders,
             doorbells,
             process: Mutex::default(),
-            raised: Condvar::new(),
             exported: Mutex::default(),
             complaints: Mutex::default(),
             smi: Mutex::default(),
@@ -173,39 +172,19 @@ impl Kernel {
         self.process.lock()
     }
 
-    /// Sleeps until an event is raised. Answers whether the time ran out.
-    pub(crate) fn sleep(
-        &self,
-        process: &mut MutexGuard<'_, Process>,
-        until: Option<std::time::Instant>,
-    ) -> bool {
-        match until {
-            Some(until) => self.raised.wait_until(process, until),
-            None => {
-                self.raised.wait(process);
-                false
-            }
-        }
-    }
-
     /// Raises an event from a device.
     pub(crate) fn raise(&self, event: u32) {
+        let woken = self.process().events.raise(event);
         // A device may name an event that is gone; the kernel passes over it.
-        let mut process = self.process();
-        let _ = process.events.raise(event);
-        // Who waits for other events sleeps on.
-        let is_awaited = process.events.get(event).is_ok_and(|event| event.waiters != 0);
-        drop(process);
-        if is_awaited {
-            self.raised.notify_all();
+        if let Ok(woken) = woken {
+            woken.wake();
         }
     }
 
     /// Raises all events of a kind, with what they report. Answers whether there was one.
     pub fn report(&self, kind: u32, payload: [u32; 8]) -> bool {
-        let some = self.process().events.report(kind, payload);
-        self.raised.notify_all();
-        some
+        let woken = self.process().events.report(kind, payload);
+        woken.map(Woken::wake).is_some()
     }
 
     /// Opens a device node; answers a descriptor.

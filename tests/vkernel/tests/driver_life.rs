@@ -545,7 +545,7 @@ fn an_event_that_is_destroyed_ends_its_waits() {
                 .wait_events([event][..].into(), [][..].into(), true, u32::MAX)
         });
         within_a_second("the waiter", || {
-            rig.kernel().process().events.get(event).unwrap().waiters == 1
+            rig.kernel().process().events.get(event).unwrap().waiters() == 1
         });
         rig.driver.destroy_event(event).unwrap();
         assert!(waiter.join().unwrap().is_err());

@@ -46,15 +46,15 @@ pub(super) fn create_event(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answe
 
 pub(super) fn destroy_event(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let a: DestroyEvent = user::get(at, bytes)?;
-    kernel.process().events.destroy(a.event_id)?;
-    kernel.raised.notify_all();
+    let woken = kernel.process().events.destroy(a.event_id)?;
+    woken.wake();
     Ok(())
 }
 
 pub(super) fn set_event(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer {
     let a: SetEvent = user::get(at, bytes)?;
-    kernel.process().events.raise(a.event_id)?;
-    kernel.raised.notify_all();
+    let woken = kernel.process().events.raise(a.event_id)?;
+    woken.wake();
     Ok(())
 }
 
@@ -98,7 +98,10 @@ pub(super) fn wait_events(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer
             Standing::Complete => break uapi::WAIT_RESULT_COMPLETE,
             Standing::Gone => break uapi::WAIT_RESULT_FAIL,
             Standing::Waiting if over => break uapi::WAIT_RESULT_TIMEOUT,
-            Standing::Waiting => over = kernel.sleep(&mut process, until),
+            Standing::Waiting => match until {
+                Some(until) => over = waiter.sleep().wait_until(&mut process, until),
+                None => waiter.sleep().wait(&mut process),
+            },
         }
     };
     let reports = waiter.reports(&mut process.events);
