@@ -85,8 +85,23 @@ mod tests {
         let none = (Condition::Eq, 0);
         assert_eq!(group.wait_any(&[none, (Condition::Gte, 7)]).unwrap(), (b, 7));
         assert_eq!(group.wait_any(&[(Condition::Ne, 0), none]).unwrap(), (a, 5));
-        destroy(b).unwrap();
-        assert!(matches!(group.wait_any(&[none, none]), Err(Error::InvalidSignal)));
+        for signal in [a, b] {
+            destroy(signal).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_signal_that_was_destroyed_ends_the_wait() {
+        let a = create(0, 0).unwrap();
+        let is_refused = || {
+            let b = create(0, 0).unwrap();
+            let group = Group::new(&[a, b], Vec::new()).unwrap();
+            destroy(b).unwrap();
+            let waited = group.wait_any(&[(Condition::Ne, 0), (Condition::Gte, i64::MIN)]);
+            matches!(waited, Err(Error::InvalidSignal))
+        };
+        // Another test may get the same handle in between.
+        assert!((0..1000).any(|_| is_refused()));
         destroy(a).unwrap();
     }
 
