@@ -1,15 +1,16 @@
 //! The directory of kept results: a file each, named by the key.
 //!
 //! A file has no name while it is written (`O_TMPFILE`), so it is complete or not there, whenever the program is killed,
-//! and two programs that compile the same do not meet. Reading one makes it young; when all together are over a limit, the
-//! oldest go.
+//! and two programs that compile the same do not meet. File systems without that (NFS) get one of another name first, which
+//! ages with the others if the program is killed then. Reading a file makes it young; when all together are over a limit,
+//! the oldest go.
 
 use crate::entry::{self, Object};
 use rustix::fs::{self, AtFlags, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// The variable that names the directory.
@@ -77,20 +78,23 @@ impl Store {
             .mode(0o700)
             .create(&self.directory)?;
         self.check()?;
-        let bytes = entry::write(objects);
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        let file = fs::open(&self.directory, flags, Mode::RUSR | Mode::WUSR).map_err(io::Error::from)?;
-        let mut file = File::from(file);
-        file.write_all(&bytes)?;
-        let path = self.directory.join(name);
-        // One of that name is damaged, or of a program that was quicker.
-        let _ = std::fs::remove_file(&path);
-        let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
-        match fs::linkat(fs::CWD, unnamed, fs::CWD, &path, AtFlags::SYMLINK_FOLLOW) {
-            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-            Err(error) => return Err(io::Error::from(error).into()),
-        }
+        let (path, bytes) = (self.directory.join(name), entry::write(objects));
+        self.write_unnamed(&path, &bytes)
+            .or_else(|_| write_named(&path, &bytes))?;
         self.make_room()
+    }
+
+    fn write_unnamed(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let mut file = File::from(fs::open(&self.directory, flags, Mode::RUSR | Mode::WUSR)?);
+        file.write_all(bytes)?;
+        // One of that name is damaged, or of a program that was quicker.
+        let _ = std::fs::remove_file(path);
+        let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
+        match fs::linkat(fs::CWD, unnamed, fs::CWD, path, AtFlags::SYMLINK_FOLLOW) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Code is run: nobody else's is taken.
@@ -127,6 +131,21 @@ impl Store {
         }
         Ok(())
     }
+}
+
+fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let other = path.with_extension(std::process::id().to_string());
+    let written = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&other)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| std::fs::rename(&other, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&other);
+    }
+    written
 }
 
 #[cfg(test)]
@@ -185,6 +204,18 @@ mod tests {
             std::fs::metadata(store.directory()).unwrap().mode() & 0o777,
             0o700
         );
+    }
+
+    #[test]
+    fn a_file_system_without_unnamed_files_keeps_as_well() {
+        let scratch = Scratch::new("named");
+        let store = scratch.store(LIMIT);
+        store.put("one", &result(100)).unwrap();
+        let path = store.directory().join("one");
+        write_named(&path, &entry::write(&result(7))).unwrap();
+        assert_eq!(store.get("one"), Some(result(7)));
+        assert!(write_named(&store.directory().join("none/two"), b"").is_err());
+        assert_eq!(std::fs::read_dir(store.directory()).unwrap().count(), 1);
     }
 
     #[test]
