@@ -46,10 +46,7 @@ impl Library {
 }
 
 /// The library in which names were looked up first. What actions work on belongs to a library, so any other is left alone.
-fn opened() -> &'static OnceLock<Option<Library>> {
-    static OPENED: OnceLock<Option<Library>> = OnceLock::new();
-    &OPENED
-}
+static OPENED: OnceLock<Option<Library>> = OnceLock::new();
 
 /// The library that programs are linked with: the next one in line, or the one that is loaded, where whoever is linked
 /// with it was opened for itself alone.
@@ -83,7 +80,7 @@ pub(crate) fn of(handle: *mut c_void, name: &CStr, found: *mut c_void) -> *mut c
     let (Some(place), false) = (place, found.is_null()) else {
         return found;
     };
-    let Some(library) = opened().get_or_init(|| Library::of(handle)) else {
+    let Some(library) = OPENED.get_or_init(|| Library::of(handle)) else {
         return found;
     };
     let theirs = [
@@ -109,7 +106,7 @@ pub(crate) fn of(handle: *mut c_void, name: &CStr, found: *mut c_void) -> *mut c
 macro_rules! functions {
     ($($ours:ident, $name:ident($($argument:ident: $type:ty),*) = $function:path, $what:literal;)*) => {$(
         unsafe extern "C" fn $ours($($argument: $type),*) -> c_int {
-            let library = opened().get().and_then(Option::as_ref);
+            let library = OPENED.get().and_then(Option::as_ref);
             library.map_or(comgr::ERROR, |library| {
                 // SAFETY: the caller's arguments.
                 unsafe { $function(library, $($argument),*) }

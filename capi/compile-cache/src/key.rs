@@ -16,7 +16,7 @@ const OPENCL: core::ops::RangeInclusive<c_int> = 1..=2;
 /// Words in a source that bring in other files, or the time.
 const NOT_ALONE: [&[u8]; 6] = [b"include", b"import", b"embed", b"incbin", b"__DATE__", b"__TIME"];
 
-/// Variables that change what a compiler does; the first is a prefix.
+/// How the names of variables begin that change what a compiler does.
 const VARIABLES: [&str; 2] = ["AMD_COMGR_", "CCC_OVERRIDE_OPTIONS"];
 
 /// What the compiler consists of, by the beginnings of the files' names.
@@ -76,8 +76,9 @@ fn add(hash: &mut blake3::Hasher, item: &[u8]) {
 }
 
 fn changes_compilers(variable: &OsStr) -> bool {
-    let [prefix, name] = VARIABLES.map(str::as_bytes);
-    variable.as_bytes().starts_with(prefix) || variable.as_bytes() == name
+    VARIABLES
+        .iter()
+        .any(|name| variable.as_bytes().starts_with(name.as_bytes()))
 }
 
 /// Whether the result of an action follows from its data and its facts.

@@ -22,6 +22,22 @@ impl Host for Observer {
     }
 }
 
+/// What an observer sees of the first work-group, which is as much as is counted.
+fn observed(launch: &Launch<'_>) -> Vec<u64> {
+    let observer = Observer::default();
+    let mut arena = Arena::new();
+    launch.with_dispatch(|dispatch| {
+        let dispatch = Dispatch {
+            host: &observer,
+            ..*dispatch
+        };
+        run_group(&dispatch, [0; 3], &mut arena, 0).expect("it ends");
+    });
+    let seen = observer.0.into_inner().expect("nobody panics");
+    assert_eq!(arena.instructions(), seen.len() as u64);
+    seen
+}
+
 #[test]
 fn each_instruction_is_seen_once() {
     // s_mov_b32 s0, s1; s_mov_b32 s0, vccz, which the engine does in two steps; s_endpgm. Longer than a chunk of code.
@@ -33,19 +49,9 @@ fn each_instruction_is_seen_once() {
     words.push(0xbf81_0000);
     let program = Program::raw(&words, Target::Gfx900, Level::chosen());
     let launch = Launch::new(&program, "raw", 64, 64);
-    let observer = Observer::default();
-    let mut arena = Arena::new();
-    launch.with_dispatch(|dispatch| {
-        let dispatch = Dispatch {
-            host: &observer,
-            ..*dispatch
-        };
-        run_group(&dispatch, [0; 3], &mut arena, 0).expect("it ends");
-    });
-    let seen = observer.0.into_inner().expect("nobody panics");
+    let seen = observed(&launch);
     assert_eq!(seen.len(), words.len());
     assert!(seen.windows(2).all(|pair| pair[1] == pair[0] + 4));
-    assert_eq!(arena.instructions(), words.len() as u64);
 }
 
 #[test]
@@ -55,17 +61,7 @@ fn a_write_that_waits_for_other_waves_is_seen_once() {
     };
     let program = Program::raw(&words, Target::Gfx900, Level::chosen());
     let launch = Launch::new(&program, "raw", 192, 192);
-    let observer = Observer::default();
-    let mut arena = Arena::new();
-    launch.with_dispatch(|dispatch| {
-        let dispatch = Dispatch {
-            host: &observer,
-            ..*dispatch
-        };
-        run_group(&dispatch, [0; 3], &mut arena, 0).expect("it ends");
-    });
-    assert_eq!(observer.0.into_inner().expect("nobody panics").len(), 3 * 3);
-    assert_eq!(arena.instructions(), 3 * 3);
+    assert_eq!(observed(&launch).len(), 3 * 3);
 }
 
 /// Code is decoded in aligned chunks, and may begin, and end, inside one.

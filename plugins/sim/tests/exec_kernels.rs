@@ -276,52 +276,35 @@ fn waves_of_a_group_can_wait_for_each_other() {
     }
 }
 
-const OVERWRITTEN: &str = r"
-kernel void written(global int *out) {
-    local volatile int part[64];
-    int l = get_local_id(0), sum = 0;
-    for (int round = 1; round < 6; round++) {
-        if (l < 64) part[l] = round * l;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (int k = 0; k < 64; k++) sum += part[k];
+const OVERWRITTEN: &str = r#"
+// The first wave writes what all waves read then, round by round, and no barrier is between that and its next write.
+#define ROUNDS(name, memory, put, got) \
+    kernel void name(global int *out) { \
+        memory; \
+        int l = get_local_id(0), sum = 0; \
+        for (int round = 1; round < 6; round++) { \
+            if (l < 64) { put; } \
+            barrier(CLK_LOCAL_MEM_FENCE); \
+            for (int k = 0; k < 64; k++) sum += got; \
+        } \
+        out[l] = sum; \
     }
-    out[l] = sum;
-}
 
-kernel void written_in_pairs(global int *out) {
-    local volatile int2 part[64];
-    int l = get_local_id(0), sum = 0;
-    for (int round = 1; round < 6; round++) {
-        if (l < 64) part[l] = (int2)(round * l, 0);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (int k = 0; k < 64; k++) sum += part[k].x + part[k].y;
-    }
-    out[l] = sum;
-}
-
+ROUNDS(written, local volatile int part[64], part[l] = round * l, part[k])
+ROUNDS(written_in_pairs, local volatile int2 part[64], part[l] = (int2)(round * l, 0), part[k].x + part[k].y)
 // Compilers leave the addresses of volatile memory as they are.
-kernel void written_by_flat_address(global int *out) {
-    local int part[64];
-    volatile int *flat = part;
-    int l = get_local_id(0), sum = 0;
-    for (int round = 1; round < 6; round++) {
-        if (l < 64) flat[l] = round * l;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (int k = 0; k < 64; k++) sum += flat[k];
-    }
-    out[l] = sum;
-}
+ROUNDS(written_by_flat_address, local int part[64]; volatile int *flat = part, flat[l] = round * l, flat[k])
+ROUNDS(exchanged, local volatile int part[64], atomic_xchg(&part[l], round * l), part[k])
 
-kernel void exchanged(global int *out) {
-    local volatile int part[64];
-    int l = get_local_id(0), sum = 0;
-    for (int round = 1; round < 6; round++) {
-        if (l < 64) atomic_xchg(&part[l], round * l);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (int k = 0; k < 64; k++) sum += part[k];
-    }
-    out[l] = sum;
+#define ONE(x) (uint)__builtin_amdgcn_readfirstlane((uint)(x))
+void load_to_lds(local volatile int *to, global int *from) {
+    __asm__ volatile(
+        "s_mov_b32 m0, %0\n s_mov_b32 s40, %1\n s_mov_b32 s41, %2\n s_mov_b32 s42, -1\n s_mov_b32 s43, 0x27000\n"
+        "s_waitcnt vmcnt(0)\n buffer_load_dword %3, s[40:43], 0 offen lds\n s_waitcnt vmcnt(0)"
+        :: "s"(ONE(to)), "s"(ONE((ulong)from)), "s"(ONE((ulong)from >> 32)), "v"(4 * (uint)get_local_id(0))
+        : "memory", "m0", "s40", "s41", "s42", "s43");
 }
+ROUNDS(loaded, local volatile int part[64], out[l] = round * l; load_to_lds(part, out), part[k])
 
 // The waves part after the barrier and before they read.
 kernel void parted(global int *out) {
@@ -350,7 +333,7 @@ kernel void in_turn(global int *out) {
         turn = l / 64 - 1;
     }
 }
-";
+"#;
 
 /// No barrier parts what all waves read from what the first one writes over it, but on hardware they read long before.
 #[test]
@@ -361,6 +344,7 @@ fn waves_read_before_the_first_of_them_writes_again() {
             "written_in_pairs",
             "written_by_flat_address",
             "exchanged",
+            "loaded",
             "parted",
         ] {
             let output = Memory::new(1024);

@@ -2,6 +2,7 @@
 
 use super::atomic::{global_atomic, registers, Kind, Rmw};
 use super::buffer::{within, Check, Resource};
+use super::ds::is_early;
 use super::guard::{self, Width};
 use super::level::{versions, Host};
 use super::op::{Flow, Op, Versions};
@@ -205,6 +206,9 @@ fn load<H: Host>(wave: &mut Wave, op: &Op) -> Flow {
 
 /// A load whose data go to LDS at M0 plus the immediate, lane by lane; zeroes from outside the buffer.
 fn load_to_lds(wave: &mut Wave, op: &Op, layout: Layout, lanes: u64, inside: u64) -> Flow {
+    if is_early(wave, lanes) {
+        return Flow::Lead;
+    }
     if let Err(flow) = super::vmem::check_lanes(wave, lanes & inside, layout.bytes(), false) {
         return flow;
     }
