@@ -57,8 +57,8 @@ pub(crate) fn hip(client: &Client, library: &Path) -> Result<Vec<Row>> {
 
 /// Milliseconds from the start of the program to the end of its first kernel.
 struct Starts {
-    /// As `hansa run` starts it for the second time: HIP's own kernels were kept.
-    usual: f64,
+    /// As `hansa run` starts it for the second time, if what keeps HIP's own kernels is there.
+    usual: Result<f64>,
     /// With the runtime alone in front, so that HIP compiles.
     compiling: f64,
     /// The same with AMD's runtime on a device of the virtual kernel, if both are there.
@@ -163,7 +163,10 @@ impl Program {
                 value("stream")?,
                 ("the same through HSA", plain(client, gpu)?),
             ),
-            below(START, starts.usual),
+            match starts.usual {
+                Ok(usual) => below(START, usual),
+                Err(why) => Row::missing(START.0, START.1, START.2, &why),
+            },
             beside,
             below(OURS, self.ours()?),
         ])
@@ -177,12 +180,17 @@ impl Program {
             let values = self.run(|command| change(command))?;
             Ok(value(&values, "first")? - begin)
         };
-        let usual = || once(&|command| self.keeping(command));
-        // The first one fills the directory.
-        usual()?;
+        let keeper = self.keeper();
+        let usual = |keeper: &Path| once(&|command| self.keeping(keeper, command));
+        if let Ok(keeper) = &keeper {
+            // The first one fills the directory.
+            usual(keeper)?;
+        }
         let (mut kept, mut compiling, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..5 {
-            kept.push(usual()?);
+            if let Ok(keeper) = &keeper {
+                kept.push(usual(keeper)?);
+            }
             compiling.push(once(&|_| {})?);
             if let Ok(preload) = &preload {
                 theirs.push(once(&|command| {
@@ -199,16 +207,28 @@ impl Program {
             times[times.len() / 2]
         };
         Ok(Starts {
-            usual: middle(kept),
+            usual: keeper.map(|_| middle(kept)),
             compiling: middle(compiling),
             theirs: preload.map(|_| middle(theirs)),
         })
     }
 
+    /// The library with which `hansa run` keeps code.
+    fn keeper(&self) -> Result<PathBuf> {
+        let library = self.libraries.join("libhansa_compile_cache.so");
+        if library.exists() {
+            return Ok(library);
+        }
+        Err(format!(
+            "not measured: {} is not there; cargo build --release --workspace makes it",
+            library.display()
+        ))
+    }
+
     /// Has the program keep the code that it compiles, as `hansa run` does.
-    fn keeping(&self, command: &mut Command) {
+    fn keeping(&self, keeper: &Path, command: &mut Command) {
         command
-            .env("LD_PRELOAD", self.libraries.join("libhansa_compile_cache.so"))
+            .env("LD_PRELOAD", keeper)
             .env("HANSA_COMPILE_CACHE", self.directory.path().join("compiled"));
     }
 
