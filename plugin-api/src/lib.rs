@@ -94,4 +94,4 @@ pub use abi_stable;
 
 /// The interface's number: a plugin of another major is not loaded; what a newer minor adds, the older side
 /// does without.
-pub const INTERFACE: manifest::InterfaceVersion = manifest::InterfaceVersion { major: 1, minor: 1 };
+pub const INTERFACE: manifest::InterfaceVersion = manifest::InterfaceVersion { major: 1, minor: 2 };

@@ -14,9 +14,12 @@ const FAKE: &str = "org.hansa.fake";
 const SECOND: &str = "org.hansa.second";
 
 /// The words of the contract that say its version.
-const MINOR: &str = "minor: 1 }";
-/// The words of the driver that came with minor version 1.
+const MINOR: &str = "minor: 2 }";
+/// The words of the driver before what came with later minor versions.
 const ADDED: &str = "    added {\n";
+
+/// The end of the last function of the driver.
+const LAST: &str = "timeout_ms: u32) -> RVec<u64>;\n";
 
 fn start(library: &std::path::Path) -> Started {
     let place = Place::new();
@@ -70,12 +73,20 @@ fn a_plugin_of_an_older_minor_serves_and_what_it_lacks_is_not_supported() {
         ],
     );
     let started = start(&library);
-    assert_eq!(interface_of(&started), (1, INTERFACE.minor - 1));
+    assert_eq!(interface_of(&started), (1, 0));
     works(&started);
     let driver = &started.driver(FAKE).driver;
     assert_eq!(driver.spm_acquire(0).unwrap_err().code, ErrorCode::NOT_SUPPORTED);
     assert_eq!(
         driver.pc_sampling_configs(0).unwrap_err().code,
+        ErrorCode::NOT_SUPPORTED
+    );
+    let none = || [].as_slice().into();
+    assert_eq!(
+        driver
+            .wait_events_since([1].as_slice().into(), none(), 0)
+            .unwrap_err()
+            .code,
         ErrorCode::NOT_SUPPORTED
     );
 }
@@ -85,11 +96,11 @@ fn a_plugin_of_a_newer_minor_serves() {
     let library = build_with(
         "newer",
         &[
-            Change { file: "lib.rs", from: MINOR, to: "minor: 2 }" },
+            Change { file: "lib.rs", from: MINOR, to: "minor: 3 }" },
             Change {
                 file: "contract/driver.rs",
-                from: "        fn open_smi(node: u32) -> i32;\n",
-                to: "        fn open_smi(node: u32) -> i32;\n        /// Newest.\n        fn newest(node: u32) -> u64;\n",
+                from: LAST,
+                to: "timeout_ms: u32) -> RVec<u64>;\n        /// Newest.\n        fn newest(node: u32) -> u64;\n",
             },
             Change {
                 file: "contract/host.rs",

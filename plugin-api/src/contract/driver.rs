@@ -123,5 +123,11 @@ interface! {
         fn spm_set_buffer(node: u32, buffer: &SpmBuffer) -> SpmBuffer;
         /// Profiling (minor 1): opens the stream of system management events of a node; answers a file descriptor.
         fn open_smi(node: u32) -> i32;
+
+        /// Events (minor 2): sleeps as [`Driver::wait_events`] does until one of the events is older than its age in `ages`
+        /// says, and answers the ages that they have then; nothing when time ran out. Each raising makes an event one
+        /// older, from 1 on, so any number of threads can wait for one event and none loses a wake-up: it takes the age
+        /// before it looks whether it still has to sleep. Events of signals only.
+        fn wait_events_since(events: RSlice<'_, u32>, ages: RSlice<'_, u64>, timeout_ms: u32) -> RVec<u64>;
     }
 }

@@ -11,6 +11,7 @@ use std::any::Any;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 /// Runs an implementation behind a shim: a panic becomes an error with the panic's text.
+#[inline]
 pub fn guarded<T>(method: &str, body: impl FnOnce() -> Result<T>) -> RawResult<T> {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(result) => result.into(),

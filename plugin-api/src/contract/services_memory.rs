@@ -55,5 +55,8 @@ interface! {
         fn cancel_on_free(address: u64, callback: FreeCallback) -> ();
     }
     added {
+        /// As [`MemoryServices::pointer_info`] without agents (minor 2), written where the caller keeps it: programs ask for
+        /// every copy, and the answer is not worth copying three times.
+        fn pointer_facts(address: u64, info: &mut PointerInfo) -> ();
     }
 }

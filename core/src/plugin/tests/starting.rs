@@ -246,7 +246,7 @@ fn another_interface_or_target_is_known_without_running_anything() {
         &[],
         &[BuiltIn::of::<Future>(), BuiltIn::of::<Foreign>()],
     );
-    let (found, accepted) = ("2.0".into(), "1.1".into());
+    let (found, accepted) = ("2.0".into(), "1.2".into());
     assert_eq!(
         *started.reason("org.test.future"),
         Reason::WrongInterface { found, accepted }
