@@ -12,7 +12,7 @@ use hansa_plugin_api::sys::System;
 use hansa_plugin_api::{
     AllocFlags, AllocRequest, Allocation, ClockCounters, Driver, EngineDescription, EventInfo, EventRequest,
     ExportKind, HostMemoryRequest, HostRef, ImportRequest, LogLevel, MapRequest, MemoryHandle, QueueInfo,
-    QueueRequest, QueueUpdate, RSlice, RStr, ScratchRequest, SharedHandle, SystemDescription,
+    QueueRequest, QueueUpdate, RSlice, RStr, RVec, ScratchRequest, SharedHandle, SystemDescription,
 };
 use std::sync::Arc;
 
@@ -300,6 +300,19 @@ impl Driver for KfdDriver {
         Ok(machine
             .events
             .wait(&machine, events.as_slice(), ages.as_slice(), all, timeout_ms)?)
+    }
+
+    fn wait_events_since(
+        &self,
+        events: RSlice<'_, u32>,
+        ages: RSlice<'_, u64>,
+        timeout_ms: u32,
+    ) -> api::Result<RVec<u64>> {
+        let machine = self.machine()?;
+        let ages = machine
+            .events
+            .wait_since(&machine, events.as_slice(), ages.as_slice(), timeout_ms)?;
+        Ok(ages.unwrap_or_default().into())
     }
 
     fn engines(&self, node: u32) -> api::Result<EngineDescription> {

@@ -17,6 +17,9 @@ use std::collections::HashSet;
 /// Bytes of the event page: eight for each signal event.
 const PAGE_BYTES: u64 = uapi::SIGNAL_EVENT_LIMIT as u64 * 8;
 
+/// First interface whose events have ages.
+const MINOR_AGES: u32 = 14;
+
 /// The event page, shown to the kernel or about to be.
 #[derive(Debug)]
 pub struct EventPage {
@@ -141,6 +144,37 @@ impl Events {
         all: bool,
         timeout_ms: u32,
     ) -> Result<bool> {
+        let mut data = self.data(events, ages)?;
+        machine.kfd.wait_events(&mut data, all, timeout_ms)
+    }
+
+    /// Waits until one of several events is older than its age in `ages` says, and answers the ages that they have
+    /// then; `None` when time ran out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooOld`], [`Error::Handle`], and what the kernel says.
+    pub fn wait_since(
+        &self,
+        machine: &Machine,
+        events: &[u32],
+        ages: &[u64],
+        timeout_ms: u32,
+    ) -> Result<Option<Vec<u64>>> {
+        machine.needs(MINOR_AGES, "WAIT_EVENTS with ages")?;
+        let mut data = self.data(events, ages)?;
+        if !machine.kfd.wait_events(&mut data, false, timeout_ms)? {
+            return Ok(None);
+        }
+        let age = |event: &EventData| {
+            u64::from(event.payload[uapi::signal::AGE_LOW])
+                | u64::from(event.payload[uapi::signal::AGE_HIGH]) << 32
+        };
+        Ok(Some(data.iter().map(age).collect()))
+    }
+
+    /// What the kernel is told of each event of a wait; an age of 0 is none.
+    fn data(&self, events: &[u32], ages: &[u64]) -> Result<Vec<EventData>> {
         let mut data = Vec::with_capacity(events.len());
         for (i, &event) in events.iter().enumerate() {
             let mut one = EventData {
@@ -152,7 +186,7 @@ impl Events {
             one.payload[uapi::signal::AGE_HIGH] = age[1];
             data.push(one);
         }
-        machine.kfd.wait_events(&mut data, all, timeout_ms)
+        Ok(data)
     }
 
     /// Destroys all. The event page stays with the process.

@@ -165,6 +165,18 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// Refuses a request that the kernel's interface does not have yet.
+    pub(crate) fn needs(&self, needed: u32, request: &'static str) -> Result<()> {
+        if self.minor < needed {
+            return Err(Error::TooOld {
+                request,
+                needed,
+                has: self.minor,
+            });
+        }
+        Ok(())
+    }
+
     /// Opens every GPU that can be opened.
     ///
     /// # Errors

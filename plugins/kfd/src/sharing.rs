@@ -147,17 +147,6 @@ impl Machine {
         }
         self.reserve(bytes, page)
     }
-
-    fn needs(&self, needed: u32, request: &'static str) -> Result<()> {
-        if self.minor < needed {
-            return Err(Error::TooOld {
-                request,
-                needed,
-                has: self.minor,
-            });
-        }
-        Ok(())
-    }
 }
 
 /// A kernel without the call answers ENOTTY; that is "not supported", not a failure.
