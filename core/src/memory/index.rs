@@ -386,7 +386,7 @@ pub struct Index {
 
 impl Index {
     /// What lies at an address: `Some(None)` is nothing; `None` that there was always something changing.
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, address: u64) -> Option<Option<Facts>> {
         if address >= END {
             return Some(None);

@@ -20,19 +20,16 @@ pub(super) fn pool(runtime: &Runtime, handle: u64) -> Result<usize> {
 
 /// What a program is told of memory.
 #[inline]
-fn told(facts: &Facts, epoch: u16, agents: api::RVec<u64>) -> api::PointerInfo {
-    api::PointerInfo {
-        kind: facts.kind.into(),
-        global_flags: facts.global_flags,
-        agent_base: facts.base,
-        host_base: facts.host_base,
-        bytes: facts.bytes,
-        user_data: facts.user_data,
-        owner: handle::of_index(Kind::Agent, epoch, facts.owner as usize),
-        alloc_flags: facts.flags,
-        registered: facts.registered,
-        agents,
-    }
+fn tell(facts: &Facts, epoch: u16, info: &mut api::PointerInfo) {
+    info.kind = facts.kind.into();
+    info.global_flags = facts.global_flags;
+    info.agent_base = facts.base;
+    info.host_base = facts.host_base;
+    info.bytes = facts.bytes;
+    info.user_data = facts.user_data;
+    info.owner = handle::of_index(Kind::Agent, epoch, facts.owner as usize);
+    info.alloc_flags = facts.flags;
+    info.registered = facts.registered;
 }
 
 impl api::MemoryServices for Memory {
@@ -170,32 +167,32 @@ impl api::MemoryServices for Memory {
     }
 
     fn pointer_info(&self, address: u64, with_agents: bool) -> api::Result<api::PointerInfo> {
-        // Asked for every copy of a program.
-        if !with_agents {
-            if let Some((generation, facts)) = index::known(address) {
-                return Ok(told(&facts, generation.epoch(), api::RVec::new()));
-            }
-        }
-        let runtime = crate::runtime::current()?;
-        let Some(facts) = runtime.memory.facts(address) else {
-            let reserved = |(base, bytes)| api::PointerInfo {
-                kind: RESERVED,
-                agent_base: base,
-                bytes,
-                ..api::PointerInfo::default()
-            };
-            let reservation = runtime.reservation_around(address);
-            return Ok(reservation.map(reserved).unwrap_or_default());
-        };
-        let mut agents = api::RVec::new();
+        let mut info = api::PointerInfo::default();
+        self.pointer_facts(address, &mut info)?;
         if with_agents {
+            let runtime = self.0.runtime()?;
             let allocation = runtime.memory.find(address);
             let seen_by = allocation
                 .iter()
                 .flat_map(|allocation| runtime.who_sees(allocation));
-            agents.extend(seen_by.map(|agent| runtime.agent_handle(agent)));
+            info.agents
+                .extend(seen_by.map(|agent| runtime.agent_handle(agent)));
         }
-        Ok(told(&facts, runtime.epoch, agents))
+        Ok(info)
+    }
+
+    fn pointer_facts(&self, address: u64, info: &mut api::PointerInfo) -> api::Result<()> {
+        if let Some((generation, facts)) = index::known(address) {
+            tell(&facts, generation.epoch(), info);
+            return Ok(());
+        }
+        let runtime = crate::runtime::current()?;
+        if let Some(facts) = runtime.memory.facts(address) {
+            tell(&facts, runtime.epoch, info);
+        } else if let Some((base, bytes)) = runtime.reservation_around(address) {
+            (info.kind, info.agent_base, info.bytes) = (RESERVED, base, bytes);
+        }
+        Ok(())
     }
 
     fn set_user_data(&self, address: u64, data: u64) -> api::Result<()> {

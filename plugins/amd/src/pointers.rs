@@ -20,7 +20,12 @@ entries! {
             (Some(alloc), Some(count), Some(first)) => Some((alloc, count, first)),
             _ => None,
         };
-        let found = call.memory()?.pointer_info(address(ptr), list.is_some())?;
+        let memory = call.memory()?;
+        let mut found = PointerInfo::default();
+        if list.is_some() || memory.pointer_facts(address(ptr), &mut found).is_err() {
+            // An older runtime has only this.
+            found = memory.pointer_info(address(ptr), list.is_some())?;
+        }
         if let Some((alloc, count, first)) = list {
             // At least one element, so that NULL always means that there is no memory.
             let bytes = size_of::<hsa_agent_t>() * found.agents.len().max(1);
