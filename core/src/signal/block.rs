@@ -125,8 +125,26 @@ impl Block {
         if !ARENA.holds(address) {
             return super::ipc::live(address);
         }
+        Self::of_pool(handle)
+    }
+
+    /// As [`Self::of`], for signals that are not shared with other processes.
+    #[inline]
+    #[must_use]
+    pub fn of_pool(handle: u64) -> Option<&'static Self> {
+        let address = usize::try_from(handle).ok()?;
+        if !ARENA.holds(address) {
+            return None;
+        }
         let block = Self::at(address);
         (block.tag.load(Ordering::Relaxed) == TAG).then_some(block)
+    }
+
+    /// As [`Self::of_pool`], for signals that are no doorbells: what operations on values are quick for.
+    #[inline]
+    #[must_use]
+    pub fn plain(handle: u64) -> Option<&'static Self> {
+        Self::of_pool(handle).filter(|block| block.doorbell.load(Ordering::Relaxed) == 0)
     }
 
     /// The slot at an address that the arena holds.

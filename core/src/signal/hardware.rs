@@ -9,8 +9,11 @@
 //! nobody sleeps it lets the second one be, so that a program that looks at its signals itself pays nothing. A
 //! sleeper enters itself before its last look at the value, and the device changes the value before it raises the
 //! event, so the thread sees either the entry or the sleeper the value.
+//!
+//! Where events have ages a few sleepers wait for the program's event themselves, see [`seat`].
 
 use super::block::{flag, Block};
+use super::seat;
 use super::wait::{self, Condition};
 use crate::error::{Error, Result};
 use hansa_plugin_api as api;
@@ -21,7 +24,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// Milliseconds of one wait: for ever.
-const FOR_EVER: u32 = u32::MAX - 1;
+pub(super) const FOR_EVER: u32 = u32::MAX - 1;
 /// How often the program's event may wake the thread for nobody before it lets the event be.
 const MOST_IN_VAIN: u32 = 64;
 /// [`Mailbox::address`]: devices get no mailbox.
@@ -70,8 +73,16 @@ struct Lists {
     sleepers: Mutex<Vec<Sleeper>>,
     /// What the handler threads watch, by ticket.
     watched: Mutex<HashMap<u64, Sleeper>>,
-    /// The driver with its event for the runtime's own signals, for whoever needs the thread's attention.
-    driver: Mutex<Option<(api::DriverRef<'static>, u32)>>,
+    /// The driver with its events, for whoever needs the thread's attention or sleeps in the driver.
+    driver: Mutex<Option<Listening>>,
+}
+
+/// A driver with its events for the runtime's own signals and for the program's.
+#[derive(Clone, Copy)]
+struct Listening {
+    driver: api::DriverRef<'static>,
+    own: u32,
+    programs: u32,
 }
 
 fn lists() -> &'static Lists {
@@ -216,10 +227,26 @@ pub(super) fn unwatch(ticket: u64) {
 fn want() {
     WANTED.fetch_add(1, Ordering::SeqCst);
     if !LISTENS.load(Ordering::SeqCst) {
-        if let Some((driver, event)) = &*lists().driver.lock() {
+        if let Some(listening) = &*lists().driver.lock() {
             // A driver that cannot raise an event has lost its device: the thread sees that, too.
-            let _ = driver.set_event(*event);
+            let _ = listening.driver.set_event(listening.own);
         }
+    }
+}
+
+/// The driver and its event for the program's signals; the driver stays while somebody sits.
+pub(super) fn program_event() -> Option<(api::DriverRef<'static>, u32)> {
+    lists()
+        .driver
+        .lock()
+        .map(|listening| (listening.driver, listening.programs))
+}
+
+/// Has those look again who sleep in the driver.
+pub(super) fn raise_program_event() {
+    if let Some(listening) = &*lists().driver.lock() {
+        // As above; then their sleep ends, too.
+        let _ = listening.driver.set_event(listening.programs);
     }
 }
 
@@ -245,11 +272,16 @@ pub(crate) fn wake() {
     for sleeper in lists().sleepers.lock().iter().filter(|s| s.is_due()) {
         wait::wake_waiters(sleeper.block);
     }
-    for watched in lists().watched.lock().values().filter(|w| w.is_due()) {
-        wait::fire(watched.block);
-    }
+    fire_watched();
     if GROUPS.load(Ordering::SeqCst) != 0 {
         wait::wake_groups();
+    }
+}
+
+/// Has the handler threads look at the signals whose conditions are met.
+pub(super) fn fire_watched() {
+    for watched in lists().watched.lock().values().filter(|w| w.is_due()) {
+        wait::fire(watched.block);
     }
 }
 
@@ -265,6 +297,7 @@ pub(crate) fn poll() {
     }
     wait::wake_handlers();
     wait::wake_groups();
+    raise_program_event();
 }
 
 fn clear() {
@@ -281,6 +314,7 @@ pub(super) fn after_fork() {
     clear();
     WANTED.store(0, Ordering::SeqCst);
     GROUPS.store(0, Ordering::SeqCst);
+    seat::after_fork();
     LISTS.store(std::ptr::null_mut(), Ordering::Release);
 }
 
@@ -347,7 +381,12 @@ impl Hardware {
             .map_err(|_| Error::OutOfResources("a thread for events"))?;
         OWN.set(own.mailbox, own.event);
         PROGRAMS.set(programs.mailbox, programs.event);
-        *lists().driver.lock() = Some((driver, own.event));
+        seat::begin();
+        *lists().driver.lock() = Some(Listening {
+            driver,
+            own: own.event,
+            programs: programs.event,
+        });
         SERVED.store(true, Ordering::SeqCst);
         *self.thread.lock() = Some((shared, thread));
         Ok(())
@@ -360,6 +399,11 @@ impl Hardware {
         let Some((shared, thread)) = self.thread.lock().take() else {
             return;
         };
+        seat::clear(|| {
+            if shared.driver.set_event(shared.programs).is_err() {
+                let _ = shared.driver.destroy_event(shared.programs);
+            }
+        });
         shared.stopping.store(true, Ordering::SeqCst);
         // A wait for an event that cannot be raised ends when the event is destroyed.
         if shared.driver.set_event(shared.own).is_err() {
@@ -375,7 +419,7 @@ impl Hardware {
 
 impl Shared {
     fn serve(&self) {
-        let events = [self.own, self.programs];
+        let mut ages = [seat::FIRST_AGE; 2];
         let mut listens = false;
         let mut in_vain = 0;
         while !self.stopping.load(Ordering::SeqCst) {
@@ -384,11 +428,7 @@ impl Shared {
                 listens = true;
                 continue;
             }
-            let list = if listens { &events[..] } else { &events[..1] };
-            let none = api::RSlice::from_slice(&[]);
-            let waited = self
-                .driver
-                .wait_events(api::RSlice::from_slice(list), none, false, FOR_EVER);
+            let waited = self.wait(&mut ages[..if listens { 2 } else { 1 }]);
             if waited.is_err() {
                 if !self.stopping.load(Ordering::SeqCst) {
                     poll();
@@ -404,5 +444,18 @@ impl Shared {
                 listens = in_vain < MOST_IN_VAIN;
             }
         }
+    }
+
+    /// Waits for as many of the events as there are ages, where they have some.
+    fn wait(&self, ages: &mut [u64]) -> api::Result<()> {
+        let events = &[self.own, self.programs][..ages.len()];
+        if let Some(now) = seat::wait(self.driver, events, ages, FOR_EVER) {
+            for (age, now) in ages.iter_mut().zip(now) {
+                *age = now;
+            }
+            return Ok(());
+        }
+        let (events, none) = (api::RSlice::from_slice(events), api::RSlice::from_slice(&[]));
+        self.driver.wait_events(events, none, false, FOR_EVER).map(drop)
     }
 }

@@ -12,6 +12,8 @@ pub mod hardware;
 pub mod ipc;
 mod ipc_wait;
 pub mod pool;
+mod rest;
+mod seat;
 pub mod wait;
 
 pub use block::Block;
@@ -37,30 +39,60 @@ pub fn checked(handle: u64) -> Result<&'static Block> {
 #[inline]
 #[must_use]
 pub fn load(handle: u64, order: Ordering) -> i64 {
-    Block::of(handle).map_or(0, |block| block.value.load(order))
+    match Block::of_pool(handle) {
+        Some(block) => block.value.load(order),
+        None => load_other(handle),
+    }
+}
+
+/// A signal of other processes, or none. These functions have C's convention because what cannot unwind can be the last call
+/// of the quick ones, which then need no stack.
+#[cold]
+extern "C" fn load_other(handle: u64) -> i64 {
+    Block::of(handle).map_or(0, |block| block.value.load(Ordering::Acquire))
 }
 
 /// Stores a value and wakes waiters, or rings the queue when the signal is its doorbell.
 #[inline]
 pub fn store(handle: u64, value: i64, order: Ordering) {
-    let Some(block) = Block::of(handle) else { return };
-    if block.is_doorbell() {
-        ring(block, value);
-        return;
-    }
+    let Some(block) = Block::plain(handle) else {
+        return store_other(handle, value);
+    };
     block.value.store(value, order);
     wait::changed(block);
+}
+
+/// As [`store`], for doorbells and signals of other processes.
+extern "C" fn store_other(handle: u64, value: i64) {
+    if store_silently_other(handle, value) {
+        if let Some(block) = Block::of(handle) {
+            wait::changed(block);
+        }
+    }
 }
 
 /// Stores a value and wakes nobody. A doorbell has no value to store: it rings.
 #[inline]
 pub fn store_silently(handle: u64, value: i64, order: Ordering) {
-    let Some(block) = Block::of(handle) else { return };
+    match Block::plain(handle) {
+        Some(block) => block.value.store(value, order),
+        None => {
+            let _ = store_silently_other(handle, value);
+        }
+    }
+}
+
+/// As [`store_silently`], for doorbells and signals of other processes. Answers whether there is a value.
+extern "C" fn store_silently_other(handle: u64, value: i64) -> bool {
+    let Some(block) = Block::of(handle) else {
+        return false;
+    };
     if block.is_doorbell() {
         ring(block, value);
-        return;
+        return false;
     }
-    block.value.store(value, order);
+    block.value.store(value, Ordering::Release);
+    true
 }
 
 /// Rings a doorbell.
@@ -98,10 +130,20 @@ fn ring_hardware(block: &Block, value: i64) {
 /// Changes the value with one atomic operation, wakes waiters, and answers the value before.
 #[inline]
 pub fn update(handle: u64, operation: impl FnOnce(&std::sync::atomic::AtomicI64) -> i64) -> i64 {
-    let Some(block) = Block::of(handle) else { return 0 };
-    if block.is_doorbell() {
+    let Some(block) = Block::plain(handle) else {
+        return update_other(handle, operation);
+    };
+    let before = operation(&block.value);
+    wait::changed(block);
+    before
+}
+
+/// As [`update`], for signals of other processes; doorbells have no value.
+#[cold]
+fn update_other(handle: u64, operation: impl FnOnce(&std::sync::atomic::AtomicI64) -> i64) -> i64 {
+    let Some(block) = Block::of(handle).filter(|block| !block.is_doorbell()) else {
         return 0;
-    }
+    };
     let before = operation(&block.value);
     wait::changed(block);
     before

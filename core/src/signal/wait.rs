@@ -5,9 +5,10 @@
 //! A store is one plain store followed by one plain load: the fence between them is the sleeper's business, who
 //! runs `membarrier(2)` between announcing itself and its last look at the value.
 
-use super::block::{watch, Block};
+use super::block::{flag, watch, Block};
 use super::ipc_wait::{self, Naps, Seen};
-use super::{fired, hardware};
+use super::rest::{wake_all, Rest};
+use super::{fired, hardware, seat};
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -115,18 +116,6 @@ pub(super) fn timespec(duration: Duration) -> futex::Timespec {
     }
 }
 
-/// Sleeps until `word` no longer holds `seen`, or until the time is over.
-fn sleep(word: &AtomicU32, seen: u32, most: Option<Duration>) {
-    let timeout = most.map(timespec);
-    // Every outcome (woken, changed before, interrupted, time over) means: look again.
-    let _ = futex::wait(word, futex::Flags::PRIVATE, seen, timeout.as_ref());
-}
-
-fn wake_all(word: &AtomicU32) {
-    word.fetch_add(1, Ordering::Release);
-    let _ = futex::wake(word, futex::Flags::PRIVATE, u32::MAX >> 1);
-}
-
 /// As [`wake_all`], for sleepers of every process.
 pub(super) fn wake_shared(word: &AtomicU32) {
     word.fetch_add(1, Ordering::Release);
@@ -148,8 +137,9 @@ pub fn changed(block: &Block) {
     }
 }
 
+/// Cannot unwind, so that who stores to a signal needs no stack.
 #[cold]
-fn wake(block: &Block) {
+extern "C" fn wake(block: &Block) {
     if block.is_shared() {
         return ipc_wait::wake(block);
     }
@@ -208,18 +198,23 @@ pub(super) fn sleep_as_handler(
     naps: &mut Naps,
     mut done: impl FnMut() -> bool,
 ) -> bool {
-    let seen = HANDLER_WAKES.load(Ordering::Acquire);
-    let _entry = hardware::enter_handlers(listens);
+    let age = (listens && sure && shared.is_empty()).then_some(&seat::HANDLERS);
+    let mut rest = Rest::new(&HANDLER_WAKES, age, || hardware::enter_handlers(listens));
+    let since = rest.since();
     HANDLER_SLEEPERS.fetch_add(1, Ordering::SeqCst);
     let sure = sure && !hardware::is_polled();
+    let mut told = false;
     if !HANDLER_READY.swap(false, Ordering::SeqCst) && !done() {
         if shared.is_empty() {
-            sleep(&HANDLER_WAKES, seen, (!sure).then_some(UNSURE_SLEEP));
+            told = rest.sleep(since, (!sure).then_some(UNSURE_SLEEP));
         } else {
-            shared.sleep(&HANDLER_WAKES, seen, naps, None);
+            shared.sleep(&HANDLER_WAKES, since.word(), naps, None);
         }
     }
     HANDLER_SLEEPERS.fetch_sub(1, Ordering::SeqCst);
+    if told {
+        hardware::fire_watched();
+    }
     sure
 }
 
@@ -267,6 +262,16 @@ impl Deadline {
 
     pub(super) fn is_over(self) -> bool {
         self.0.is_some_and(|at| Instant::now() >= at)
+    }
+}
+
+/// The longest sleep before a deadline; `sure` when a change wakes the sleeper.
+fn longest(deadline: Deadline, sure: bool) -> Option<Duration> {
+    let left = deadline.left();
+    if sure {
+        left
+    } else {
+        Some(left.unwrap_or(UNSURE_SLEEP).min(UNSURE_SLEEP))
     }
 }
 
@@ -359,28 +364,20 @@ pub fn wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> 
         return value;
     }
     block.waiters.fetch_add(watch::SLEEPER, Ordering::SeqCst);
-    let entry = hardware::enter(block, condition, compare);
+    let age = (!block.has(flag::INTERNAL)).then_some(&seat::WAITERS);
+    let mut rest = Rest::new(&block.wakes, age, || hardware::enter(block, condition, compare));
     loop {
-        let seen = block.wakes.load(Ordering::Acquire);
+        let since = rest.since();
         let sure = barrier_everywhere();
         if look() || deadline.is_over() {
             break;
         }
-        let most = deadline.left();
-        sleep(
-            &block.wakes,
-            seen,
-            if sure {
-                most
-            } else {
-                Some(most.unwrap_or(UNSURE_SLEEP).min(UNSURE_SLEEP))
-            },
-        );
+        rest.sleep(since, longest(deadline, sure));
         if look() || deadline.is_over() {
             break;
         }
     }
-    drop(entry);
+    drop(rest);
     block.waiters.fetch_sub(watch::SLEEPER, Ordering::SeqCst);
     value
 }
@@ -402,10 +399,14 @@ pub fn wait_group(blocks: &[&Block], timeout: u64, mut done: impl FnMut() -> boo
             block.waiters.fetch_add(watch::GROUP, Ordering::SeqCst);
         }
     }
-    let entry = hardware::enter_group();
+    let sits = !blocks
+        .iter()
+        .any(|block| block.is_shared() || block.has(flag::INTERNAL));
+    let age = sits.then_some(&seat::WAITERS);
+    let mut rest = Rest::new(&GROUP_WAKES, age, hardware::enter_group);
     let mut naps = Naps::new();
     let result = loop {
-        let seen = GROUP_WAKES.load(Ordering::Acquire);
+        let since = rest.since();
         let shared = Seen::of(blocks.iter().copied());
         let sure = barrier_everywhere();
         if done() {
@@ -414,22 +415,13 @@ pub fn wait_group(blocks: &[&Block], timeout: u64, mut done: impl FnMut() -> boo
         if deadline.is_over() {
             break false;
         }
-        let most = deadline.left();
-        if !shared.is_empty() {
-            shared.sleep(&GROUP_WAKES, seen, &mut naps, most);
-            continue;
+        if shared.is_empty() {
+            rest.sleep(since, longest(deadline, sure));
+        } else {
+            shared.sleep(&GROUP_WAKES, since.word(), &mut naps, deadline.left());
         }
-        sleep(
-            &GROUP_WAKES,
-            seen,
-            if sure {
-                most
-            } else {
-                Some(most.unwrap_or(UNSURE_SLEEP).min(UNSURE_SLEEP))
-            },
-        );
     };
-    drop(entry);
+    drop(rest);
     for block in blocks {
         if block.is_shared() {
             ipc_wait::unwatch(block);
