@@ -13,6 +13,7 @@ pub mod ipc;
 mod ipc_wait;
 pub mod pool;
 mod rest;
+mod rhythm;
 mod seat;
 pub mod wait;
 

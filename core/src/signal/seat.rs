@@ -14,8 +14,8 @@ use std::time::Duration;
 
 /// Every raising of the event wakes all who sit: one for handlers and one for a thread that waits.
 const SEATS: usize = 2;
-/// Less time than this is not slept here: the driver's clock counts milliseconds.
-const SHORTEST: Duration = Duration::from_millis(2);
+/// So much before a time is no longer slept here: kernels count such waits in ticks of up to 10 ms (`kfd_wait_on_events`).
+const TICK: Duration = Duration::from_millis(10);
 
 /// The words of those who sit; null for a free seat.
 static WORDS: [AtomicPtr<AtomicU32>; SEATS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SEATS];
@@ -94,11 +94,13 @@ fn stand_up(number: usize) {
 }
 
 impl Seat<'_> {
-    /// Sleeps while the word holds `seen`, until the event is older than it was, or the time is over.
+    /// Sleeps while the word holds `seen`, until the event is older than it was, or the time is nearly over.
     pub(super) fn sleep(&self, seen: u32, (age, then): (&Age, u64), most: Option<Duration>) -> Slept {
         let milliseconds = match most {
-            Some(most) if most < SHORTEST => return Slept::Not,
-            Some(most) => u32::try_from(most.as_millis()).unwrap_or(hardware::FOR_EVER),
+            Some(most) => match u32::try_from(most.saturating_sub(TICK).as_millis()) {
+                Ok(0) => return Slept::Not,
+                milliseconds => milliseconds.unwrap_or(hardware::FOR_EVER),
+            },
             None => hardware::FOR_EVER,
         };
         if !hardware::is_served() {

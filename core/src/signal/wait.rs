@@ -8,7 +8,7 @@
 use super::block::{flag, watch, Block};
 use super::ipc_wait::{self, Naps, Seen};
 use super::rest::{wake_all, Rest};
-use super::{fired, hardware, seat};
+use super::{fired, hardware, rhythm, seat};
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -336,6 +336,28 @@ fn spin(deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
     }
 }
 
+/// Looks at `done` until a time, or the deadline, and lets others have the processor now and then. Answers whether it became
+/// true.
+fn look_until(until: Instant, deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
+    let mut yield_at = Instant::now() + ALONE;
+    loop {
+        for _ in 0..32 {
+            if done() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        let now = Instant::now();
+        if now >= until || deadline.0.is_some_and(|at| now >= at) {
+            return done();
+        }
+        if now >= yield_at {
+            std::thread::yield_now();
+            yield_at = Instant::now() + ALONE;
+        }
+    }
+}
+
 /// Counts threads that wait, for diagnosis.
 static WAITS: AtomicU64 = AtomicU64::new(0);
 
@@ -355,6 +377,7 @@ pub fn wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> 
         value = block.value.load(Ordering::Acquire);
         condition.holds(value, compare)
     };
+    let begun = Instant::now();
     if spin(deadline, &mut look) {
         return value;
     }
@@ -366,18 +389,33 @@ pub fn wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> 
     block.waiters.fetch_add(watch::SLEEPER, Ordering::SeqCst);
     let age = (!block.has(flag::INTERNAL)).then_some(&seat::WAITERS);
     let mut rest = Rest::new(&block.wakes, age, || hardware::enter(block, condition, compare));
+    // Hardware computes by itself; a software device may need the processor that looks.
+    let mut window = hardware::is_served().then(rhythm::expected).flatten();
     loop {
         let since = rest.since();
         let sure = barrier_everywhere();
         if look() || deadline.is_over() {
             break;
         }
-        rest.sleep(since, longest(deadline, sure));
+        let mut most = longest(deadline, sure);
+        if let Some(rhythm::Window { from, until }) = window {
+            let left = (begun + from).saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                window = None;
+                if look_until(begun + until, deadline, &mut look) {
+                    break;
+                }
+                continue;
+            }
+            most = Some(most.map_or(left, |most| most.min(left)));
+        }
+        rest.sleep(since, most);
         if look() || deadline.is_over() {
             break;
         }
     }
     drop(rest);
+    rhythm::note(begun.elapsed());
     block.waiters.fetch_sub(watch::SLEEPER, Ordering::SeqCst);
     value
 }
