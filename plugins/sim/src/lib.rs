@@ -16,6 +16,7 @@
 //! | [`stats`] | what counters are written as |
 //! | [`exec`] | runs work-groups |
 //! | [`isa`] | instruction tables and decoder |
+//! | [`scalar`] | trap handlers and other scalar code, for every generation |
 
 mod buffer;
 mod chip;
@@ -32,6 +33,7 @@ mod memory;
 mod pages;
 mod plugin;
 mod queue;
+pub mod scalar;
 mod sched;
 mod shared;
 mod space;

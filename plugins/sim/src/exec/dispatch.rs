@@ -10,6 +10,7 @@ use super::slot;
 use super::wave::Wave;
 use super::wave_sync::{Sync, SyncAnswer};
 use crate::isa::{Operand, Special};
+use crate::scalar::{self, After, Handler, Outside};
 
 /// The clocks that kernels can read.
 pub trait Clock: Send + std::marker::Sync + std::fmt::Debug {
@@ -33,6 +34,15 @@ pub trait Host: std::marker::Sync {
     fn checks_group_memory(&self) -> bool {
         false
     }
+
+    /// The trap handler of waves, and what its code reaches. Without one a fault ends the work-group.
+    fn traps(&self) -> Option<(Handler, &dyn Outside)> {
+        None
+    }
+
+    /// Called when a wave was in its trap handler for a fault, with what it is since. A wave that stands does so until its
+    /// group is dropped.
+    fn trapped(&self, _fault: &Fault, _wave: &scalar::Wave, _after: &After) {}
 
     /// Whether [`Host::step`] is to be called. Asked once per run of a work-group.
     fn observes(&self) -> bool {

@@ -20,8 +20,10 @@ use super::launch::{launch, GroupShape, Ids, Start};
 use super::memory::View;
 use super::op::{flag, Flow, Op};
 use super::slot;
+use super::trap;
 use super::wave::{Env, Stop, Wave};
 use super::wave_sync::SyncAnswer;
+use crate::scalar::After;
 
 /// Taken branches after which a wave lets others run.
 const BUDGET: u32 = 20_000;
@@ -120,6 +122,13 @@ impl SuspendedGroup {
     pub fn id(&self) -> [u32; 3] {
         self.id
     }
+
+    /// Whether none of its waves can go on: some stand still in their trap handlers, and the others have ended or wait for
+    /// them.
+    #[must_use]
+    pub fn stands(&self) -> bool {
+        self.waves.iter().all(|member| member.state != State::Ready)
+    }
 }
 
 #[derive(Debug)]
@@ -132,6 +141,8 @@ pub(super) struct Member {
 enum State {
     Ready,
     AtBarrier,
+    /// Its trap handler halted it.
+    Standing,
     Ended,
 }
 
@@ -154,7 +165,7 @@ pub fn run_group(
         .lds
         .reset(dispatch.group_segment_bytes as usize, checked);
     let mut waves = std::mem::take(&mut arena.members);
-    let together = start.together && !dispatch.host.observes();
+    let together = start.together && !dispatch.host.observes() && dispatch.host.traps().is_none();
     for number in 0..shape.waves {
         let mut wave = arena.idle_waves.pop().unwrap_or_else(Wave::new);
         if number == 0 || !together {
@@ -289,6 +300,10 @@ fn run_waves(
                     member.state = State::AtBarrier;
                     progressed = true;
                 }
+                Exit::Stand => {
+                    member.state = State::Standing;
+                    progressed = true;
+                }
                 Exit::Lead => {
                     leading = true;
                     progressed = true;
@@ -300,6 +315,9 @@ fn run_waves(
         }
         let ready = waves.iter().any(|member| member.state == State::Ready);
         if !ready {
+            if waves.iter().any(|member| member.state == State::Standing) {
+                return Ok(Some(true));
+            }
             let at_barrier = |member: &&mut Member| member.state == State::AtBarrier;
             let waiting = waves.iter_mut().filter(at_barrier).count();
             if waiting == 0 {
@@ -338,6 +356,7 @@ pub(super) fn in_its_memory(dispatch: &Dispatch<'_>, env: &Env) -> Result<(), Fa
 enum Exit {
     End,
     Barrier,
+    Stand,
     Lead,
     Budget,
     Sleep,
@@ -507,7 +526,7 @@ impl Turn<'_> {
                         // Code that has gone since leaves the word out of the report.
                         let _ = guard::read(&mut word, chunk.pc(index));
                         wave.stop = Some(Stop::Illegal { word: word[0] });
-                        Err(fault(wave, chunk, index))
+                        self.stopped(wave, fault(wave, chunk, index))
                     }
                 }
             }
@@ -516,7 +535,16 @@ impl Turn<'_> {
                 Ok(Next::Here(next))
             }
             Flow::Indexing => Ok(Next::Elsewhere),
-            _ => Err(fault(wave, chunk, index)),
+            _ => self.stopped(wave, fault(wave, chunk, index)),
+        }
+    }
+
+    /// What a wave does that has a fault.
+    fn stopped(&self, wave: &mut Wave, fault: Fault) -> Result<Next, Fault> {
+        match trap::enter(self.dispatch, wave, &fault) {
+            Some(After::GoesOn) => Ok(Next::Elsewhere),
+            Some(After::Stands) => Ok(Next::Leave(Exit::Stand)),
+            Some(After::Lost(_)) | None => Err(fault),
         }
     }
 }

@@ -19,7 +19,7 @@ use super::{
     affine, ds, flat, flat_atomic, format_access, image, lane, mfma, smem, sop, vop1, vop2, vop3, vop3p,
     vopc, wave_sync,
 };
-use crate::isa::{Family, Inst, Operand, Row, SlotKind};
+use crate::isa::{Family, Inst, Operand, Row, SlotKind, Special, Ty};
 
 /// Where an instruction is.
 #[derive(Debug, Clone, Copy)]
@@ -184,9 +184,17 @@ fn sources(inst: &Inst) -> ([u16; 4], Option<u64>) {
     (codes, literal)
 }
 
-/// Code of a destination; the sink if there is none.
+/// Code of a destination; the sink if there is none. Registers of trap handlers are not for programs to write.
+fn written(operand: Operand, ty: Ty) -> u16 {
+    match slot::code(operand, ty) {
+        Some((code, _)) if !matches!(operand, Operand::Special(Special::Ttmp(_))) => code,
+        _ => SCALAR + slot::SINK as u16,
+    }
+}
+
+/// Code of the destination of a row.
 fn destination(operand: Operand, row: &Row) -> u16 {
-    slot::code(operand, row.dst.ty).map_or(SCALAR + slot::SINK as u16, |(code, _)| code)
+    written(operand, row.dst.ty)
 }
 
 /// Code of an address that may be absent.
@@ -284,8 +292,7 @@ fn vector(inst: &Inst, place: Place) -> Option<Op> {
     }
     let entry = LANE_BY_LANE.get(compare_name(name).as_str())?;
     let forms = &entry.forms;
-    let mask_slot =
-        |operand| slot::code(operand, inst.row.sdst.ty).map_or(SCALAR + slot::SINK as u16, |(code, _)| code);
+    let mask_slot = |operand| written(operand, inst.row.sdst.ty);
     match forms.shape {
         Shape::Lane => {}
         Shape::Test => {

@@ -60,6 +60,7 @@ mod smem;
 mod sop;
 pub(crate) mod standstill;
 mod trans;
+mod trap;
 mod trig_preop;
 mod valu;
 mod vmem;

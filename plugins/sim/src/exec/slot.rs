@@ -46,6 +46,11 @@ pub(crate) const LITERAL: usize = 380;
 /// The first scalar operand code.
 pub(crate) const SCALAR: u16 = 512;
 
+/// Whether a slot is a register of trap handlers.
+pub(crate) const fn is_ttmp(slot: usize) -> bool {
+    slot >= TTMP && slot < M0
+}
+
 const FLOATS: [u32; 9] = [
     0x3f00_0000,
     0xbf00_0000,

@@ -3,7 +3,7 @@
 //! Operands are scalar slots; a literal is put into its slot first, so that it reads like a register.
 
 use super::op::{Flow, Handler, Op};
-use super::slot::{EXEC, LITERAL, M0};
+use super::slot::{is_ttmp, EXEC, LITERAL, M0};
 use super::vop1::{first_high, first_low};
 use super::wave::Wave;
 
@@ -466,7 +466,7 @@ pub(crate) static SOP1: &[Scalar] = &[
         w.set_s64(LITERAL, op.x);
         let value = u32::read(w, op.a);
         let to = slot(op.d) + (w.s[M0] & 127) as usize;
-        if to < 128 {
+        if to < 128 && !is_ttmp(to) {
             w.s[to] = value;
         }
         Flow::Next
@@ -475,7 +475,7 @@ pub(crate) static SOP1: &[Scalar] = &[
         w.set_s64(LITERAL, op.x);
         let value = u64::read(w, op.a);
         let to = slot(op.d) + (w.s[M0] & 127) as usize;
-        if to < 127 {
+        if to < 127 && !is_ttmp(to) {
             w.set_s64(to, value);
         }
         Flow::Next
