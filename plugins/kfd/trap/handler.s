@@ -62,6 +62,10 @@
   .set HALT, 13
 .endif
 
+// The register of the mode of scheduling (WAVE_SCHED_MODE), and where ttmp11 has the wave's.
+.set SCHED_MODE, 26
+.set SCHED_MODE_OF_WAVE, 26 | 2 << 16
+
 // What debuggers find in ttmp6: the wave stands, whether it stood before, and the number of its trap.
 .set STANDS, 30
 .set STOOD, 29
@@ -256,8 +260,11 @@ leave:
 .if GEN >= 12
   s_bfe_u32 ttmp2, ttmp12, PRIV_SCC | 1 << 16
   s_bfe_u32 ttmp3, ttmp12, PRIV_SLEEPS | 1 << 16
+  s_bfe_u32 ttmp13, ttmp11, SCHED_MODE_OF_WAVE
   s_setreg_b32 hwreg(HW_REG_STATE_PRIV, PRIV_SCC, 1), ttmp2
   s_setreg_b32 hwreg(HW_REG_STATE_PRIV, PRIV_SLEEPS, 1), ttmp3
+  // Last the mode of scheduling, which the kernel's part set to the one that is always right.
+  s_setreg_b32 hwreg(SCHED_MODE, 0, 2), ttmp13
 .else
   s_setreg_b32 hwreg(HW_REG_STATUS), ttmp12
 .endif
