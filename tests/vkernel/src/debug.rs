@@ -13,6 +13,16 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Numbers of exceptions.
 pub mod exception {
+    /// A wave was aborted.
+    pub const WAVE_ABORT: u32 = 1;
+    /// A wave trapped.
+    pub const WAVE_TRAP: u32 = 2;
+    /// A wave came to what is no instruction.
+    pub const WAVE_ILLEGAL: u32 = 4;
+    /// A wave touched memory that its device does not see.
+    pub const WAVE_MEMORY_VIOLATION: u32 = 5;
+    /// A wave used an address that no memory can have.
+    pub const WAVE_APERTURE_VIOLATION: u32 = 6;
     /// A queue was made.
     pub const QUEUE_NEW: u32 = 31;
     /// A device touched memory that it does not see.
@@ -22,6 +32,9 @@ pub mod exception {
     /// A run-time came or went.
     pub const PROCESS_RUNTIME: u32 = 48;
 }
+
+/// Bits of an interrupt's data that number a doorbell.
+const DOORBELL: u32 = 0x3ff;
 
 /// The bit of an exception.
 #[must_use]
@@ -34,6 +47,8 @@ pub const fn mask(exception: u32) -> u64 {
 pub enum Source {
     /// The queue whose ring is at an address.
     Ring(u64),
+    /// The queue with a doorbell: its device, and the number of the doorbell.
+    Doorbell(usize, u32),
     /// A device.
     Device(usize),
     /// The process.
@@ -101,9 +116,14 @@ impl Process {
     /// Remembers exceptions; answers the queue that they happened to, if there is one.
     fn remember(&mut self, source: Source, exceptions: u64) -> Option<u32> {
         match source {
-            Source::Ring(ring) => {
+            Source::Ring(_) | Source::Doorbell(..) => {
+                let is_meant = |queue: &Queue| match source {
+                    Source::Ring(ring) => queue.request.ring_base_address == ring,
+                    Source::Doorbell(gpu, bell) => (queue.gpu, queue.doorbell) == (gpu, bell),
+                    _ => false,
+                };
                 let mut queues = self.queues.table.iter_mut();
-                let (id, queue) = queues.find(|(_, queue)| queue.request.ring_base_address == ring)?;
+                let (id, queue) = queues.find(|(_, queue)| is_meant(queue))?;
                 queue.exceptions |= exceptions;
                 return Some(*id);
             }
@@ -117,10 +137,24 @@ impl Process {
 impl Kernel {
     /// An exception happens. Answers whether somebody is told.
     pub(crate) fn exception(&self, source: Source, number: u32) -> bool {
+        self.exceptions(source, mask(number))
+    }
+
+    /// An interrupt that a trap handler sent: ten bits number the queue's doorbell, the others are exceptions from the first
+    /// on. Where nobody is told of those, it is an event like that of a program.
+    pub(crate) fn interrupt(&self, gpu: usize, data: u32) {
+        let source = Source::Doorbell(gpu, data & DOORBELL);
+        if !self.exceptions(source, u64::from(data >> DOORBELL.count_ones())) {
+            self.raise(data);
+        }
+    }
+
+    /// Exceptions happen, each a bit. Answers whether somebody is told.
+    fn exceptions(&self, source: Source, exceptions: u64) -> bool {
         let mut process = self.process();
-        let queue = process.remember(source, mask(number));
+        let queue = process.remember(source, exceptions);
         if let Some(debugger) = &process.debug.attached {
-            if debugger.wanted & mask(number) != 0 {
+            if debugger.wanted & exceptions != 0 {
                 knock(&debugger.file);
                 return true;
             }
@@ -130,7 +164,7 @@ impl Kernel {
         }
         let told = queue
             .and_then(|id| process.queues.table.get(&id))
-            .and_then(|queue| tell_runtime(queue, mask(number)));
+            .and_then(|queue| tell_runtime(queue, exceptions));
         drop(process);
         if let Some(event) = told {
             self.raise(event);

@@ -9,6 +9,15 @@ use crate::queues::Queues;
 use crate::ranges::Ranges;
 use std::collections::BTreeMap;
 
+/// A trap handler that a process installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrapHandler {
+    /// Its code; 0 for none.
+    pub address: u64,
+    /// What it is given.
+    pub argument: u64,
+}
+
 /// A process, as the kernel sees it.
 #[derive(Debug, Default)]
 pub struct Process {
@@ -28,8 +37,8 @@ pub struct Process {
     pub event_page: Option<u64>,
     /// Ranges of shared virtual memory that a GPU may use: GPU, address, bytes; with the handle of what stands for them.
     pub shared_ranges: BTreeMap<(usize, u64, u64), u64>,
-    /// Where the trap handler of each GPU is.
-    pub trap_handlers: BTreeMap<usize, u64>,
+    /// The trap handler of each GPU.
+    pub trap_handlers: BTreeMap<usize, TrapHandler>,
     /// Attributes of ranges of shared virtual memory.
     pub ranges: Ranges,
     /// The run-time that asked for reports of exceptions.

@@ -14,7 +14,8 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 use support::program::Program;
-use support::{ring_bell, within_a_second, QueueMemory, Rig, WRITE_INDEX};
+use support::trapping::{self, Queue};
+use support::{kernels, ring_bell, within_a_second, QueueMemory, Rig, WRITE_INDEX};
 
 const DBG_TRAP: u32 = 0xc020_4b26;
 
@@ -206,6 +207,38 @@ fn a_debugger_sees_queues_and_devices_stops_queues_and_passes_errors_on() {
     rig.driver.destroy_queue(info.queue).unwrap();
     memory.end(&rig);
     rig.assert_no_complaints();
+}
+
+#[test]
+fn a_breakpoint_stands_while_somebody_debugs_and_is_the_debuggers() {
+    for processor in ["gfx900", "gfx942", "gfx1010", "gfx1030", "gfx1100", "gfx1200"] {
+        let rig = trapping::rig(processor, ":debug");
+        let program = Program {
+            kernel: Arc::clone(rig.system.kernel()),
+            kfd: rig.kernel().open(std::path::Path::new("/dev/kfd"), true).unwrap(),
+            gpu_id: rig.kernel().machine.gpus[0].gpu_id,
+        };
+        let mut stopped = Queue::new(&rig);
+        let mut other = Queue::new(&rig);
+        let (mut reader, _) = attach(&program, mask(exception::WAVE_TRAP));
+        stopped.dispatch(processor, kernels::BREAKPOINT);
+        reader.read_exact(&mut [0]).unwrap();
+        let [low, high] = halves(mask(exception::WAVE_TRAP));
+        let seen = trap(&program, 11, [low, high, 0, 0, 0, 0]).unwrap().1;
+        let [new, _] = halves(mask(exception::QUEUE_NEW));
+        let queue = *rig.kernel().process().queues.table.keys().next().unwrap();
+        assert_eq!(seen[..4], [low | new, high, program.gpu_id, queue], "{processor}");
+        assert_eq!(stopped.exceptions(), 0, "{processor}: not the run-time's");
+        assert!(!stopped.is_done(), "{processor}");
+        trap(&program, 1, [0; 6]).unwrap();
+        other.dispatch(processor, kernels::BREAKPOINT);
+        within_a_second("the kernel", || other.is_done());
+        assert_eq!(other.exceptions(), 0, "{processor}");
+        stopped.end();
+        other.end();
+        rig.driver.close().unwrap();
+        rig.assert_no_complaints();
+    }
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn a_trap_handler_is_installed_where_exceptions_are_reported() {
     rig.driver.open().unwrap();
     let expected = hansa_kfd::trap_handler::CODE[0].1;
     for gpu in 0..2 {
-        let address = rig.kernel().process().trap_handlers[&gpu];
+        let address = rig.kernel().process().trap_handlers[&gpu].address;
         let mut code = vec![0; expected.len()];
         hansa_vkernel::device::Memory::new(rig.kernel(), gpu)
             .read(address, &mut code)

@@ -9,8 +9,9 @@ use hansa_kfd::uapi::queue::{CreateQueue, DestroyQueue, QUEUE_TYPE_COMPUTE};
 use hansa_kfd::uapi::Request;
 use hansa_plugin_api::sys::{MapAccess, System};
 use hansa_plugin_api::Driver;
+use hansa_vkernel::debug::{exception, mask};
 use hansa_vkernel::device::SimExecutor;
-use hansa_vkernel::{Kernel, VirtualSystem};
+use hansa_vkernel::{GpuSpec, Kernel, Machine, VirtualSystem};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -129,7 +130,7 @@ fn options() -> hansa_vkernel::Options {
 
 #[test]
 fn packets_write_wait_jump_and_raise_events() {
-    let rig = Rig::new(hansa_vkernel::Machine::vega10(), options());
+    let rig = Rig::new(Machine::vega10(), options());
     rig.driver.open().unwrap();
     let event = rig.signal_event();
     let memory = QueueMemory::new(&rig, &[0]);
@@ -202,7 +203,7 @@ const CODE: [u32; 15] = [
 
 #[test]
 fn registers_describe_dispatches_and_what_follows_waits_for_them() {
-    let machine = hansa_vkernel::Machine::vega10();
+    let machine = Machine::vega10();
     let executor = Arc::new(SimExecutor::new(&machine));
     let system = VirtualSystem::new(Kernel::new(machine, options(), Some(executor)).unwrap());
     let seen = Arc::clone(&system) as Arc<dyn System>;
@@ -242,4 +243,41 @@ fn registers_describe_dispatches_and_what_follows_waits_for_them() {
     assert_eq!(rig.kernel().complaints(), ["PM4 packet 0xc0017600"]);
     queue.end();
     memory.end(&rig);
+}
+
+#[test]
+fn a_dispatch_whose_wave_stands_holds_up_what_follows() {
+    let machine = Machine::with_gpus(&[GpuSpec::named("gfx900:debug").unwrap()]);
+    let executor = Arc::new(SimExecutor::new(&machine));
+    let system = VirtualSystem::new(Kernel::new(machine, options(), Some(executor)).unwrap());
+    let seen = Arc::clone(&system) as Arc<dyn System>;
+    let rig = Rig::on(system, seen, Config::default());
+    rig.driver.open().unwrap();
+    let memory = QueueMemory::new(&rig, &[0]);
+    let data = memory.signal.address;
+    let [low, high] = halves(data);
+    // s_trap 2, s_endpgm.
+    put(&memory.signal, 1024, &[0xbf92_0002, 0xbf81_0000]);
+    let program = halves((data + 1024) >> 8);
+    let mut words = packet(0x58, &[0, !0, 0, 0, 0, 4]);
+    words.extend(packet(0x76, &[0x204, 0, 0, 0, 1, 1, 1]));
+    words.extend(packet(0x76, &[0x20c, program[0], program[1]]));
+    words.extend(packet(0x76, &[0x212, 0xc0 << 12, 0]));
+    words.extend(packet(0x15, &[1, 1, 1, 1]));
+    words.extend(packet(0x37, &[5 << 8, low + 64, high, 1]));
+    words.extend(packet(0x49, &[0x14, 1 << 29 | 3 << 24, low + 192, high, 9, 0, 0]));
+    let mut queue = Pm4Queue::new(&rig, &memory);
+    queue.submit(&words);
+    let exceptions = || rig.kernel().process().queues.table[&queue.id].exceptions;
+    within_a_second("the exception", || {
+        exceptions() & mask(exception::WAVE_ABORT) != 0
+    });
+    within_a_second("what does not wait", || {
+        memory.signal.word(64).load(Ordering::Acquire) == 1
+    });
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    assert_eq!(memory.signal.word(192).load(Ordering::Acquire), 0);
+    queue.end();
+    memory.end(&rig);
+    rig.assert_no_complaints();
 }

@@ -97,6 +97,8 @@ struct UnderWay {
     start: u64,
     /// It has private memory.
     private: bool,
+    /// It never goes on.
+    stands: bool,
 }
 
 impl Queue {
@@ -114,7 +116,7 @@ impl Queue {
             needs_scratch: false,
             stopped: false,
             jobs: Vec::new(),
-            processor: Processor::new(a.read_pointer_address),
+            processor: Processor::new(a.read_pointer_address, bell.number),
         }
     }
 
@@ -155,7 +157,9 @@ impl Queue {
             }
             step = Step::Did;
         }
-        if step == Step::Idle && self.pending {
+        // What waits for waves that stand waits until the queue is destroyed.
+        let stands = self.jobs.iter().any(|job| job.stands);
+        if step == Step::Idle && self.pending && !stands {
             step = Step::Waits;
         }
         Ok(step)
@@ -197,6 +201,7 @@ impl Queue {
                     address: at,
                     index: self.next,
                     queue: self.descriptor,
+                    doorbell: self.bell.number,
                 };
                 // A device that runs nothing says so; it does not pretend.
                 let none = Err(Outcome::Stopped(code::NO_CODE));
@@ -206,6 +211,7 @@ impl Queue {
                         completion: word64(&packet, 56),
                         start,
                         private: wanted != 0,
+                        stands: false,
                     }),
                     Err(outcome) => return self.failed(memory, outcome),
                 }
@@ -261,9 +267,19 @@ impl Queue {
         };
         let mut i = 0;
         while i < self.jobs.len() {
-            step = Step::Did;
-            match self.jobs[i].job.step(memory) {
+            let job = &mut self.jobs[i];
+            let outcome = if job.stands {
+                Outcome::Stands
+            } else {
+                step = Step::Did;
+                job.job.step(memory)
+            };
+            match outcome {
                 Outcome::Later => i += 1,
+                Outcome::Stands => {
+                    job.stands = true;
+                    i += 1;
+                }
                 Outcome::Done => {
                     let done = self.jobs.remove(i);
                     complete(memory, done.completion, done.start)?;
@@ -282,7 +298,7 @@ impl Queue {
         match outcome {
             Outcome::Fault(fault) => Err(fault),
             Outcome::Stopped(code) => self.stop(memory, code),
-            Outcome::Done | Outcome::Later => Ok(true),
+            Outcome::Done | Outcome::Later | Outcome::Stands => Ok(true),
         }
     }
 

@@ -44,6 +44,8 @@ pub enum Outcome {
     Done,
     /// It goes on at its next step.
     Later,
+    /// It never goes on: waves of it stand still in their trap handlers.
+    Stands,
     /// The packet processor stops the queue with this code.
     Stopped(i64),
     /// It touched memory that the device does not see so.
@@ -61,6 +63,8 @@ pub struct Dispatch<'a> {
     pub index: u64,
     /// The queue's descriptor.
     pub queue: u64,
+    /// The number of the queue's doorbell.
+    pub doorbell: u32,
 }
 
 /// A dispatch as registers describe it.
@@ -84,6 +88,8 @@ pub struct Compute {
     pub user_data: [u32; 16],
     /// What the queue's private memory is known by.
     pub queue: u64,
+    /// The number of the queue's doorbell.
+    pub doorbell: u32,
 }
 
 /// Runs kernels.
@@ -170,6 +176,7 @@ impl Device {
         let bell = Bell {
             address: kernel.doorbells[gpu].address + u64::from(doorbell) * described.doorbell_bytes(),
             is_old: described.is_old,
+            number: doorbell,
         };
         // The first value of a queue is 0, which a fresh page holds too.
         bell.silence();
@@ -238,6 +245,8 @@ struct Bell {
     address: u64,
     /// It has 32 bits.
     is_old: bool,
+    /// Its place in the page.
+    number: u32,
 }
 
 impl Bell {

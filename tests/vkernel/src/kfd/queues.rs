@@ -1,6 +1,7 @@
 //! Queues, and what is set for them.
 
 use crate::kernel::{doorbell_page, Encoding, Kernel};
+use crate::process::TrapHandler;
 use crate::queues::{check_buffers, check_numbers, check_visible};
 use crate::{user, Answer, Errno};
 use hansa_kfd::uapi::memory::ALLOC_EXECUTABLE;
@@ -139,6 +140,10 @@ pub(super) fn set_trap_handler(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> A
     if !a.tba_addr.is_multiple_of(256) || (a.tba_addr != 0 && !executable(a.tba_addr)) {
         return Err(Errno::INVAL);
     }
-    process.trap_handlers.insert(gpu, a.tba_addr);
+    let handler = TrapHandler {
+        address: a.tba_addr,
+        argument: a.tma_addr,
+    };
+    process.trap_handlers.insert(gpu, handler);
     Ok(())
 }

@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod kernels;
 pub(crate) mod program;
+pub(crate) mod trapping;
 pub(crate) mod virtio;
 
 use hansa_kfd::config::Config;

@@ -25,7 +25,7 @@ impl Queue {
         Self {
             ring: Ring::new(a, bell, 1),
             // The address of the read index is the queue's own, as its private memory is.
-            processor: Processor::new(a.read_pointer_address),
+            processor: Processor::new(a.read_pointer_address, bell.number),
         }
     }
 

@@ -43,6 +43,8 @@ impl Frame {
 #[derive(Debug)]
 enum Started {
     Job(Box<dyn Job>),
+    /// A job whose waves stand still.
+    Standing,
     Release(Release),
 }
 
@@ -56,16 +58,19 @@ pub(in crate::device) struct Processor {
     started: VecDeque<Started>,
     /// Number of its queue among those that have private memory.
     queue: u64,
+    /// Number of the queue's doorbell.
+    doorbell: u32,
 }
 
 impl Processor {
-    pub(in crate::device) fn new(queue: u64) -> Self {
+    pub(in crate::device) fn new(queue: u64, doorbell: u32) -> Self {
         Self {
             registers: Registers::default(),
             frames: Vec::new(),
             is_inside: false,
             started: VecDeque::new(),
             queue,
+            doorbell,
         }
     }
 
@@ -74,10 +79,15 @@ impl Processor {
         let mut step = Step::Idle;
         let mut i = 0;
         while i < self.started.len() {
-            step = Step::Did;
             match &mut self.started[i] {
+                Started::Standing => {
+                    i += 1;
+                    continue;
+                }
                 Started::Job(job) => match job.step(memory) {
                     Outcome::Later => i += 1,
+                    // Its waves are of no use any more, but it is not over.
+                    Outcome::Stands => self.started[i] = Started::Standing,
                     Outcome::Done => drop(self.started.remove(i)),
                     Outcome::Stopped(code) => return Ok(Err(code)),
                     Outcome::Fault(fault) => return Err(fault),
@@ -86,8 +96,14 @@ impl Processor {
                     release.write(memory)?;
                     self.started.pop_front();
                 }
-                Started::Release(_) => i += 1,
+                Started::Release(_) => {
+                    i += 1;
+                    if matches!(self.started[0], Started::Standing) {
+                        continue;
+                    }
+                }
             }
+            step = Step::Did;
         }
         Ok(Ok(step))
     }
@@ -208,7 +224,8 @@ impl Processor {
                 self.dispatch(memory, executor, dimensions, word(3)?, head)
             }
             packets::op::EVENT if packets::is_flush(word(1)?) => {
-                let busy = self.started.iter().any(|one| matches!(one, Started::Job(_)));
+                let busy =
+                    (self.started.iter()).any(|one| matches!(one, Started::Job(_) | Started::Standing));
                 Ok(if busy {
                     Went::Waits
                 } else {
@@ -234,7 +251,10 @@ impl Processor {
         initiator: u32,
         head: u32,
     ) -> Result<Went, Fault> {
-        let Some(compute) = self.registers.compute(dimensions, initiator, self.queue) else {
+        let Some(compute) = self
+            .registers
+            .compute(dimensions, initiator, (self.queue, self.doorbell))
+        else {
             return Ok(Went::Unknown);
         };
         let Some(executor) = executor else {
@@ -245,7 +265,7 @@ impl Processor {
             Ok(job) => self.started.push_back(Started::Job(job)),
             Err(Outcome::Fault(fault)) => return Err(fault),
             Err(Outcome::Stopped(_)) => return Ok(Went::Unknown),
-            Err(Outcome::Done | Outcome::Later) => {}
+            Err(Outcome::Done | Outcome::Later | Outcome::Stands) => {}
         }
         Ok(Went::Done(packets::length(head)))
     }

@@ -61,7 +61,12 @@ impl Registers {
     }
 
     /// The dispatch that they describe; `None` for one that no device here makes.
-    pub(super) fn compute(&self, dimensions: [u32; 3], initiator: u32, queue: u64) -> Option<Compute> {
+    pub(super) fn compute(
+        &self,
+        dimensions: [u32; 3],
+        initiator: u32,
+        (queue, doorbell): (u64, u32),
+    ) -> Option<Compute> {
         if initiator & initiator::ON == 0 {
             return None;
         }
@@ -93,6 +98,7 @@ impl Registers {
             tmpring: if rsrc2 & 1 == 0 { 0 } else { tmpring },
             user_data: self.array(register::USER_DATA),
             queue,
+            doorbell,
         })
     }
 }
@@ -109,16 +115,16 @@ mod tests {
         }
         assert!(registers.set(0x20c, 0x1234));
         assert!(registers.set(0x213, 2 << 15));
-        let grid = |initiator| registers.compute([4, 1, 1], initiator, 0).map(|c| c.grid);
+        let grid = |initiator| registers.compute([4, 1, 1], initiator, (0, 0)).map(|c| c.grid);
         assert_eq!(grid(1), Some([256, 1, 1]));
         assert_eq!(grid(1 | 2), Some([202, 1, 1]), "the last group is a partial one");
         assert_eq!(grid(1 | 1 << 5), Some([4, 1, 1]));
         assert_eq!(grid(0), None, "it is no dispatch of compute");
-        let compute = registers.compute([1, 1, 1], 1, 0).unwrap();
+        let compute = registers.compute([1, 1, 1], 1, (0, 0)).unwrap();
         assert_eq!((compute.code, compute.group_bytes), (0x12_3400, 1024));
         assert!(!registers.set(0x10, 0), "a register of drawing");
         registers.set(0x204, 1);
-        assert_eq!(registers.compute([4, 1, 1], 1, 0).map(|c| c.grid), None);
-        assert!(registers.compute([4, 1, 1], 1 | 4, 0).is_some());
+        assert_eq!(registers.compute([4, 1, 1], 1, (0, 0)).map(|c| c.grid), None);
+        assert!(registers.compute([4, 1, 1], 1 | 4, (0, 0)).is_some());
     }
 }

@@ -1,9 +1,12 @@
 //! Kernels run by the software GPU's execution engine, work-group after work-group on the device's thread, a short while at a
 //! time, so that a kernel that waits for the host or for another queue holds up neither.
 //!
-//! The engine knows the processors of [`hansa_sim::isa::Target`]; a dispatch on another GPU ends as one without code.
+//! The engine knows the processors of [`hansa_sim::isa::Target`]. Others from gfx9 on run programs of scalar instructions only
+//! ([`waves`]); a dispatch of anything else ends as one without code.
 
 mod running;
+mod traps;
+mod waves;
 
 use super::aql::{word, word64};
 use super::{Compute, Dispatch, Executor, Fault, Job, Memory, Outcome};
@@ -15,9 +18,11 @@ use hansa_sim::exec;
 use hansa_sim::exec::{Access, AddressSpace, CodeCache, KernelDescriptor, Level};
 use hansa_sim::gws::Gws;
 use hansa_sim::isa::Target;
+use hansa_sim::scalar::Generation;
 use running::{Rooms, Running, Work};
 use std::collections::HashMap;
 use std::sync::Arc;
+use waves::Waves;
 
 /// Codes of the inactive signal.
 mod code {
@@ -42,13 +47,31 @@ const WAVE_LANES: u32 = 64;
 /// Most work-items of a group.
 const MOST_ITEMS: u64 = 1024;
 
+/// What a GPU runs.
+#[derive(Clone, Debug)]
+enum Engine {
+    /// All instructions.
+    Full(Arc<CodeCache>),
+    /// Scalar instructions.
+    Scalar(Generation),
+}
+
 #[derive(Clone, Debug)]
 struct Gpu {
-    code: Arc<CodeCache>,
+    engine: Engine,
     space: Arc<AddressSpace>,
     /// Bytes of a group's memory.
     group_bytes: u32,
     gws: Arc<Gws>,
+}
+
+impl Gpu {
+    /// Forgets code.
+    fn invalidate(&self, address: u64, bytes: u64) {
+        if let Engine::Full(code) = &self.engine {
+            code.invalidate(address, bytes);
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -79,9 +102,12 @@ impl SimExecutor {
     pub fn new(machine: &Machine) -> Self {
         let gpu = |version: u32, device_id: u32, group_kib: u32| {
             let target = chip::Target::of_version(version).or_else(|| chip::by_device_id(device_id))?;
-            let target = Target::from_name(&target.to_string())?;
+            let engine = match Target::from_name(&target.to_string()) {
+                Some(target) => Engine::Full(Arc::new(CodeCache::new(target, Level::detected()))),
+                None => Engine::Scalar(Generation::of(target.major.into(), target.minor.into())?),
+            };
             Some(Gpu {
-                code: Arc::new(CodeCache::new(target, Level::detected())),
+                engine,
                 space: Arc::new(AddressSpace::new()),
                 group_bytes: group_kib * 1024,
                 gws: Arc::default(),
@@ -121,9 +147,15 @@ impl SimExecutor {
     }
 
     fn begin(&self, gpu: &Gpu, work: Work, waves: u32) -> Box<dyn Job> {
+        let code = match &gpu.engine {
+            Engine::Full(code) => Arc::clone(code),
+            Engine::Scalar(generation) => {
+                return Box::new(Waves::new(*generation, Arc::clone(&gpu.space), work))
+            }
+        };
         let rooms = Arc::clone(self.rooms.lock().entry(work.queue).or_default());
         Box::new(Running::new(
-            gpu.clone(),
+            (gpu.clone(), code),
             Arc::clone(&self.clock),
             work,
             rooms,
@@ -194,6 +226,7 @@ impl Executor for SimExecutor {
             private_bytes: word(packet, 24),
             packet: dispatch.address,
             queue: dispatch.queue,
+            doorbell: dispatch.doorbell,
             index: dispatch.index,
             scratch: scratch(memory, dispatch.queue).map_err(Outcome::Fault)?,
             user_data: None,
@@ -229,6 +262,7 @@ impl Executor for SimExecutor {
             private_bytes: wave_bytes / WAVE_LANES,
             packet: 0,
             queue: compute.queue,
+            doorbell: compute.doorbell,
             index: 0,
             scratch: exec::Scratch {
                 base: compute.scratch,
@@ -248,20 +282,20 @@ impl Executor for SimExecutor {
                 execute,
             };
             gpu.space.map(address, bytes, access);
-            gpu.code.invalidate(address, bytes);
+            gpu.invalidate(address, bytes);
         }
     }
 
     fn forget(&self, gpu: usize, address: u64, bytes: u64) {
         if let Some(gpu) = self.gpu(gpu) {
             gpu.space.unmap(address, bytes);
-            gpu.code.invalidate(address, bytes);
+            gpu.invalidate(address, bytes);
         }
     }
 
     fn invalidate(&self, gpu: usize) {
         if let Some(gpu) = self.gpu(gpu) {
-            gpu.code.invalidate(0, u64::MAX);
+            gpu.invalidate(0, u64::MAX);
         }
     }
 }

@@ -1,11 +1,13 @@
 //! A dispatch under way.
 
+use super::traps::Traps;
 use super::{code, Gpu};
 use crate::device::{Fault, Job, Memory, Outcome};
 use hansa_plugin_api::sync::Mutex;
 use hansa_sim::exec;
-use hansa_sim::exec::{Arena, GroupOutcome, KernelDescriptor, MemoryReason, SuspendedGroup};
+use hansa_sim::exec::{Arena, CodeCache, GroupOutcome, KernelDescriptor, MemoryReason, SuspendedGroup};
 use hansa_sim::gws::Gws;
+use hansa_sim::scalar;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -35,6 +37,8 @@ pub(super) struct Work {
     pub(super) packet: u64,
     /// Address of the queue.
     pub(super) queue: u64,
+    /// The number of the queue's doorbell.
+    pub(super) doorbell: u32,
     /// Number of the packet in its queue.
     pub(super) index: u64,
     pub(super) scratch: exec::Scratch,
@@ -42,17 +46,36 @@ pub(super) struct Work {
 }
 
 /// What a kernel's messages reach.
-struct Outside<'a>(&'a Memory<'a>, &'a Gws);
+struct Outside<'a> {
+    memory: &'a Memory<'a>,
+    gws: &'a Gws,
+    traps: &'a Traps<'a>,
+}
 
 impl exec::Host for Outside<'_> {
     fn message(&self, immediate: u16, m0: u32) {
         if immediate & 0xf == MESSAGE_INTERRUPT {
-            self.0.kernel().raise(m0 & EVENT_BITS);
+            self.memory.kernel().raise(m0 & EVENT_BITS);
         }
     }
 
     fn sync(&self, sync: &exec::Sync) -> exec::SyncAnswer {
-        self.1.use_resource(sync)
+        self.gws.use_resource(sync)
+    }
+
+    fn traps(&self) -> Option<(scalar::Handler, &dyn scalar::Outside)> {
+        Some((self.traps.handler?, self.traps))
+    }
+
+    fn trapped(&self, fault: &exec::Fault, _wave: &scalar::Wave, after: &scalar::After) {
+        let cause = match *fault {
+            exec::Fault::Memory { address, reason, .. } => scalar::cause_of_access(address, reason),
+            _ => scalar::Cause::Memory,
+        };
+        if let Outcome::Fault(fault) = ended(*fault) {
+            self.traps.faulted(cause, fault);
+        }
+        self.traps.after(after);
     }
 }
 
@@ -118,6 +141,7 @@ fn ended(fault: exec::Fault) -> Outcome {
 #[derive(Debug)]
 pub(super) struct Running {
     gpu: Gpu,
+    code: Arc<CodeCache>,
     clock: Arc<dyn exec::Clock>,
     work: Work,
     /// Waves that there is private memory for.
@@ -129,7 +153,7 @@ pub(super) struct Running {
 impl Running {
     /// A dispatch that has not begun; `waves` is how many `rooms` has private memory for.
     pub(super) fn new(
-        gpu: Gpu,
+        (gpu, code): (Gpu, Arc<CodeCache>),
         clock: Arc<dyn exec::Clock>,
         work: Work,
         rooms: Arc<Rooms>,
@@ -137,6 +161,7 @@ impl Running {
     ) -> Self {
         Self {
             gpu,
+            code,
             clock,
             work,
             waves,
@@ -152,10 +177,15 @@ impl Job for Running {
             static ARENA: RefCell<Arena> = RefCell::new(Arena::new());
         }
         let stop = AtomicBool::new(false);
-        let outside = Outside(memory, &self.gpu.gws);
         let work = &self.work;
+        let traps = Traps::new(memory, work.doorbell);
+        let outside = Outside {
+            memory,
+            gws: &self.gpu.gws,
+            traps: &traps,
+        };
         let job = exec::Dispatch {
-            code: &self.gpu.code,
+            code: &self.code,
             space: &self.gpu.space,
             descriptor: work.descriptor,
             kernel_object: work.kernel_object,
@@ -176,7 +206,8 @@ impl Job for Running {
         };
         let progress = &mut self.progress;
         let rooms = (&self.rooms, self.waves);
-        ARENA.with_borrow_mut(|arena| run(&job, rooms, arena, progress))
+        let outcome = ARENA.with_borrow_mut(|arena| run(&job, rooms, arena, progress));
+        traps.outcome(outcome)
     }
 }
 
@@ -207,15 +238,16 @@ fn run(
             let slot = room.as_ref().map_or(0, |room| room.part.0);
             (exec::run_group(job, id, arena, slot), room)
         } else {
-            return progress.standing(groups);
+            return progress.outcome(groups, false);
         };
         match outcome {
             Ok(GroupOutcome::Done) => {}
+            Ok(GroupOutcome::Yield { group, .. }) if group.stands() => progress.standing.push((group, room)),
             Ok(GroupOutcome::Yield { group, .. }) => progress.later.push_back((group, room)),
             Err(fault) => return ended(fault),
         }
         if Instant::now() >= end {
-            return progress.standing(groups);
+            return progress.outcome(groups, true);
         }
     }
 }
@@ -227,14 +259,19 @@ struct Progress {
     next: u64,
     /// Groups that have begun, each with its part of private memory.
     later: VecDeque<(Box<SuspendedGroup>, Option<Room>)>,
+    /// Groups that never go on.
+    standing: Vec<(Box<SuspendedGroup>, Option<Room>)>,
 }
 
 impl Progress {
-    fn standing(&self, groups: u64) -> Outcome {
-        if self.later.is_empty() && self.next == groups {
+    /// How it stands. Groups that have not begun for want of private memory wait for those that stand, too.
+    fn outcome(&self, groups: u64, has_room: bool) -> Outcome {
+        if !self.later.is_empty() || (self.next < groups && (has_room || self.standing.is_empty())) {
+            Outcome::Later
+        } else if self.standing.is_empty() {
             Outcome::Done
         } else {
-            Outcome::Later
+            Outcome::Stands
         }
     }
 }
