@@ -168,16 +168,46 @@ fn hansa_in_a_virtual_machine_passes_the_clients() {
     Side::Guest.output("gfx900,gfx900", &program("vector_add"), &[code_objects()]);
 }
 
-/// Where the kernel reports exceptions, errors of queues arrive another way and are the same to programs.
+/// What a wave does that it must not, the status of it (HSA's and AMD's numbers: exception, illegal instruction, memory fault,
+/// aperture violation), and the address where it goes.
+const FAULTS: [[&str; 3]; 5] = [
+    ["trap", "0x1016", "0"],
+    ["illegal_instruction", "42", "0"],
+    ["wild_read", "41", "0x800000dead0000"],
+    ["wild_read", "43", "0xdead0000"],
+    ["wild_write", "43", "0xdead0000"],
+];
+
+fn assert_reported(side: Side, isa: &str, fault: [&str; 3]) {
+    let fault = fault.map(Path::new);
+    side.output(isa, &program("faults"), &[&[code_objects()], &fault[..]].concat());
+}
+
+/// Where the kernel reports exceptions, errors of queues arrive another way and are the same to programs. Those of waves come from
+/// the driver's trap handler, which the virtual device runs.
 #[test]
 fn errors_of_queues_are_the_same_where_the_kernel_reports_them() {
     if !ready() {
         return;
     }
     Side::Kfd.output("gfx900:debug", &program("bad_packets"), &[code_objects()]);
-    for kernel in ["trap", "illegal_instruction", "wild_write"] {
-        let arguments = [code_objects(), Path::new(kernel)];
-        Side::Kfd.output("gfx900:debug", &program("faults"), &arguments);
+    for fault in FAULTS {
+        for machine in ["gfx900:debug", "gfx90a:debug"] {
+            assert_reported(Side::Kfd, machine, fault);
+        }
+    }
+}
+
+/// The virtual device is as AMD's own trap handler expects it. Of memory faults AMD's runtime makes an end of the program.
+#[test]
+fn amds_trap_handler_reports_what_waves_do() {
+    if !is_comparable() {
+        return;
+    }
+    for fault in &FAULTS[..3] {
+        for machine in ["gfx900", "gfx906", "gfx90a"] {
+            assert_reported(Side::Amd, machine, *fault);
+        }
     }
 }
 
