@@ -62,6 +62,29 @@ pub fn write(address: u64, from: &[u8]) -> Result<(), Errno> {
     outcome(done, from.len())
 }
 
+/// Copies several pieces to their addresses, as [`write`] does, with one call of the system.
+///
+/// # Errors
+///
+/// [`Errno::FAULT`]; the pieces before the one at fault are written.
+pub fn write_all(pieces: &[(u64, &[u8])]) -> Result<(), Errno> {
+    let here: Vec<_> = pieces
+        .iter()
+        .map(|(_, from)| local(from.as_ptr().cast_mut(), from.len()))
+        .collect();
+    let there: Vec<_> = pieces.iter().map(|(at, from)| vector(*at, from.len())).collect();
+    let count = libc::c_ulong::try_from(pieces.len()).map_err(|_| Errno::INVAL)?;
+    // SAFETY: the local sides are slices, which are only read; the system checks the others.
+    let done = unsafe { libc::process_vm_writev(process(), here.as_ptr(), count, there.as_ptr(), count, 0) };
+    outcome(done, pieces.iter().map(|(_, from)| from.len()).sum())
+}
+
+/// The bytes of a structure of integers.
+pub fn bytes_of<T: hansa_kfd::uapi::Request>(value: &T) -> &[u8] {
+    // SAFETY: the structures have no padding that is not a field, and are only read here.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast::<u8>(), size_of::<T>()) }
+}
+
 /// Copies a structure of integers from an address.
 ///
 /// # Errors
@@ -82,10 +105,8 @@ pub fn get<T: hansa_kfd::uapi::Request>(address: u64, bytes: usize) -> Result<T,
 ///
 /// [`Errno::FAULT`].
 pub fn put<T: hansa_kfd::uapi::Request>(address: u64, bytes: usize, value: &T) -> Result<(), Errno> {
-    let room = size_of::<T>();
-    // SAFETY: the structures have no padding that is not a field, and are only read here.
-    let view = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast::<u8>(), room) };
-    write(address, &view[..bytes.min(room)])
+    let view = bytes_of(value);
+    write(address, &view[..bytes.min(view.len())])
 }
 
 /// Copies 32-bit words from an address.

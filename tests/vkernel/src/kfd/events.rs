@@ -107,16 +107,23 @@ pub(super) fn wait_events(kernel: &Arc<Kernel>, at: u64, bytes: usize) -> Answer
     let reports = waiter.reports(&mut process.events);
     waiter.end(&mut process.events);
     drop(process);
+    a.wait_result = result;
+    let mut payloads = Vec::new();
     if result == uapi::WAIT_RESULT_COMPLETE {
         for (i, report) in reports.into_iter().enumerate() {
             if let Some(payload) = report {
                 let flat: Vec<u8> = payload.iter().flat_map(|word| word.to_ne_bytes()).collect();
-                user::write(a.events_ptr + i as u64 * EVENT_BYTES, &flat)?;
+                payloads.push((a.events_ptr + i as u64 * EVENT_BYTES, flat));
             }
         }
     }
-    a.wait_result = result;
-    user::put(at, bytes, &a)?;
+    let answer = user::bytes_of(&a);
+    let mut pieces: Vec<(u64, &[u8])> = payloads.iter().map(|(at, flat)| (*at, flat.as_slice())).collect();
+    pieces.push((at, &answer[..bytes.min(answer.len())]));
+    // As many as a call takes (IOV_MAX).
+    for some in pieces.chunks(1024) {
+        user::write_all(some)?;
+    }
     if result == uapi::WAIT_RESULT_FAIL {
         return Err(Errno::IO);
     }
