@@ -121,6 +121,13 @@ pub trait System: Send + Sync + fmt::Debug {
     /// The system's number.
     fn read_dir(&self, path: &Path) -> Result<Vec<String>, Errno>;
 
+    /// Whether the process has something mapped at every page of a range, which begins with one (`msync(2)` without any of
+    /// its work).
+    fn is_mapped(&self, address: *mut u8, bytes: usize) -> bool {
+        // SAFETY: the call reads and writes nothing of the range.
+        unsafe { libc::msync(address.cast(), bytes, libc::MS_ASYNC) == 0 }
+    }
+
     /// Bytes of a page.
     fn page_size(&self) -> usize;
 }

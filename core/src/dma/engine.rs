@@ -100,10 +100,9 @@ impl Engine {
 
     /// Takes the queue down. Nobody copies with it any more.
     pub(super) fn destroy(&self, runtime: &Runtime) {
-        // A driver that cannot destroy a queue has lost its device; there is nothing else to undo with it.
-        let _ = runtime.drivers[self.device.driver]
-            .object
-            .destroy_queue(self.queue.queue);
+        if !crate::queue::let_go(runtime, self.device.driver, self.queue.queue) {
+            return;
+        }
         for pages in [&self.indices, &self.ring] {
             // SAFETY: the queue that used them is gone, and nobody copies.
             unsafe { pages.take_back(runtime) };

@@ -211,7 +211,12 @@ impl Runtime {
         others.dedup();
         others.retain(|&other| other != driver);
         let registrations = self
-            .register_with(&others, given.device_address, given.bytes)
+            .register_with(
+                &others,
+                given.device_address,
+                given.bytes,
+                api::AllocFlags::FINE_GRAIN,
+            )
             .inspect_err(|_| {
                 // As for every `free`: a driver that cannot has lost its device.
                 let _ = self.drivers[driver].object.free(given.handle);

@@ -230,7 +230,7 @@ impl Runtime {
         bytes: u64,
     ) -> Result<Vec<(usize, api::MemoryHandle)>> {
         let all: Vec<usize> = (0..self.drivers.len()).collect();
-        self.register_with(&all, address, bytes)
+        self.register_with(&all, address, bytes, api::AllocFlags::FINE_GRAIN)
     }
 
     /// Lets all devices of some drivers see host memory; all or none.
@@ -239,6 +239,7 @@ impl Runtime {
         drivers: &[usize],
         address: u64,
         bytes: u64,
+        flags: api::AllocFlags,
     ) -> Result<Vec<(usize, api::MemoryHandle)>> {
         let mut registrations = Vec::new();
         for &driver in drivers {
@@ -250,7 +251,7 @@ impl Runtime {
                 address,
                 bytes,
                 nodes: api::RSlice::from_slice(&slot.nodes),
-                flags: api::AllocFlags::FINE_GRAIN,
+                flags,
                 reserved: 0,
             };
             match slot.object.register_host(&request) {

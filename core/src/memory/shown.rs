@@ -22,7 +22,12 @@ impl ShownPages {
     pub(crate) fn new(runtime: &Runtime, driver: usize, bytes: usize) -> Result<Self> {
         let bytes = whole_pages(bytes).ok_or(Error::OutOfResources("host memory"))?;
         let pages = Pages::map(bytes, page_bytes(), HostOptions::default())?;
-        match runtime.register_with(&[driver], pages.address as u64, pages.bytes as u64) {
+        match runtime.register_with(
+            &[driver],
+            pages.address as u64,
+            pages.bytes as u64,
+            api::AllocFlags::FINE_GRAIN,
+        ) {
             Ok(registrations) => Ok(Self {
                 address: pages.address,
                 pages,

@@ -149,6 +149,13 @@ fn prepared(runtime: &Runtime, asked: u32) -> u32 {
     }
 }
 
+/// Has a driver destroy a queue, at the second try if need be. Answers whether it is gone. If not, the device is lost, or may
+/// still read the queue's memory, which nobody else gets then.
+pub(crate) fn let_go(runtime: &Runtime, driver: usize, queue: u64) -> bool {
+    let driver = &runtime.drivers[driver].object;
+    (0..2).any(|_| driver.destroy_queue(queue).is_ok())
+}
+
 /// Makes every packet of a ring invalid.
 fn clear_ring(address: usize, packets: u32) {
     for slot in 0..packets as usize {
@@ -284,9 +291,13 @@ impl Queue {
             HostOptions::default(),
         )?;
         let mut undo = Undo::new(runtime, ring);
+        undo.registrations = runtime.register_with(
+            &[place.driver],
+            ring.address as u64,
+            ring.bytes as u64,
+            api::AllocFlags::FINE_GRAIN | api::AllocFlags::DISPOSABLE,
+        )?;
         clear_ring(ring.address, packets);
-        undo.registrations =
-            runtime.register_with(&[place.driver], ring.address as u64, ring.bytes as u64)?;
         let descriptor = slots::take(runtime)?;
         undo.descriptor = Some(descriptor);
         let doorbell = bell::create()?;
@@ -505,12 +516,11 @@ impl Queue {
         if let Server::Intercept(intercept) = &self.server {
             intercept.end(runtime);
         }
+        let mut gone = true;
         if let Server::Device(device) = &self.server {
-            let driver = &runtime.drivers[device.driver].object;
             // The handler thread is done with what it answers the device, and answers no more.
             *device.alive.lock() = false;
-            // A driver that cannot destroy a queue has lost its device; there is nothing else to undo with it.
-            let _ = driver.destroy_queue(device.queue);
+            gone = let_go(runtime, device.driver, device.queue);
             // An error that the handler thread has not come to yet is not lost.
             if let Some(status) = errors::last_word(device.inactive.value.load(Ordering::Acquire)) {
                 device.fail(self.descriptor.handle(), status);
@@ -536,6 +546,9 @@ impl Queue {
                 crate::signal::wait::changed(exceptions);
                 pool::retire(exceptions);
             }
+        }
+        if !gone {
+            return;
         }
         match &self.ring {
             Ring::Another => {}

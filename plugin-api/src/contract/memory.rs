@@ -38,6 +38,9 @@ flag_word! {
         /// Stays at its address until the process ends: a driver that is opened again knows it, and nodes see it, still. Asked
         /// only of a driver that gives host memory ([`DriverGroups::HOST_MEMORY`](crate::DriverGroups::HOST_MEMORY)).
         const LASTING = 1 << 11;
+        /// Host memory that is registered may be replaced by the driver's own at the same address: nobody uses it until the
+        /// call returns, nor while it is deregistered, and what is in it need not stay either time (minor 2).
+        const DISPOSABLE = 1 << 12;
     }
 }
 

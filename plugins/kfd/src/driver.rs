@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::faults::Watch;
-use crate::host_memory::HostMemory;
+use crate::host_memory::{HostMemory, Pages};
 use crate::machine::{Lasting, Machine};
 use crate::memory::Memory;
 use hansa_plugin_api as api;
@@ -157,15 +157,23 @@ impl Driver for KfdDriver {
     fn register_host(&self, request: &HostMemoryRequest<'_>) -> api::Result<Allocation> {
         let machine = self.machine()?;
         let gpu_ids = machine.gpu_ids(request.nodes.as_slice())?;
+        let (address, bytes) = (request.address, request.bytes);
         let read_only = request.flags.contains(AllocFlags::READ_ONLY);
         if request.flags.contains(AllocFlags::OWN_ADDRESS) {
             return Ok(machine
                 .memory
-                .lock(&machine, request.address, request.bytes, &gpu_ids, read_only)?);
+                .lock(&machine, address, bytes, &gpu_ids, read_only)?);
         }
+        let pages = if request.flags.contains(AllocFlags::DISPOSABLE) {
+            Pages::Disposable
+        } else if read_only {
+            Pages::ReadOnly
+        } else {
+            Pages::Written
+        };
         Ok(machine
             .host_memory
-            .register(&machine, request.address, request.bytes, &gpu_ids, read_only)?)
+            .register(&machine, address, bytes, &gpu_ids, pages)?)
     }
 
     fn deregister_host(&self, handle: MemoryHandle) -> api::Result<()> {

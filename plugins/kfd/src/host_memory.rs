@@ -6,7 +6,11 @@
 //!
 //! Since Linux 6.12 the page with a queue's indices must be a buffer of its own; and where the queue scheduler is in
 //! firmware (gfx11 and later) that page must be memory that the kernel allocated. [`HostMemory::own_page`] sees to
-//! both: it cuts the piece around the page into pages, and puts kernel memory in place of the page where needed.
+//! both: it cuts the piece around the page into pages, and puts kernel memory in place of the page.
+//!
+//! Kernel memory is better for rings and indices than user pointers are: the system may move a user's pages (compaction,
+//! huge pages, NUMA balancing, a fork), and stops all queues meanwhile. So it stands in wherever the runtime says that nobody
+//! uses the pages yet ([`Pages::Disposable`]), and on pages with a queue's indices where nothing else is on them.
 
 use crate::error::{Error, Result};
 use crate::machine::{Gpu, Machine};
@@ -18,6 +22,21 @@ use hansa_plugin_api::sys::MapAccess;
 use hansa_plugin_api::{Allocation, MemoryHandle};
 use std::collections::{BTreeMap, HashMap};
 
+/// What host memory is to devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// They only read it.
+    ReadOnly,
+    /// They read and write it.
+    Written,
+    /// As that, and kernel memory may take its place: nothing that is in it matters.
+    Disposable,
+}
+
+/// Bytes of a queue's descriptor in the runtime, whatever the system's pages are.
+const SMALLEST_PAGE: u64 = 4096;
+/// Most bytes that kernel memory takes the place of: the kernel does not give them back to anybody.
+const MOST_REPLACED: u64 = 4 << 20;
 /// Marks handles of registrations.
 const REGISTRATION: u64 = 1 << 63;
 /// Most pages of a piece that is cut up for a queue.
@@ -32,6 +51,8 @@ struct Piece {
     mapped: Vec<u32>,
     /// It is kernel memory that stands in for the page that was there.
     stands_in: bool,
+    /// Nothing that is in it matters when it is dropped.
+    disposable: bool,
 }
 
 #[derive(Debug, Default)]
@@ -62,9 +83,10 @@ impl HostMemory {
         address: u64,
         bytes: u64,
         gpu_ids: &[u32],
-        read_only: bool,
+        pages: Pages,
     ) -> Result<Allocation> {
-        let owner = machine.gpu(0)?.candidate.gpu_id;
+        let gpu = machine.gpu(0)?;
+        let owner = gpu.candidate.gpu_id;
         let end = address
             .checked_add(bytes)
             .filter(|end| *end > address)
@@ -75,11 +97,18 @@ impl HostMemory {
                 machine.address_end.unwrap_or(0)
             )));
         }
-        let flags = user_flags(read_only);
+        let flags = user_flags(pages == Pages::ReadOnly);
+        let disposable = pages == Pages::Disposable;
+        let replaces = disposable && bytes <= MOST_REPLACED;
         let mut table = self.table.lock();
         let mut made: Vec<u64> = Vec::new();
         let outcome = table.gaps(address, end).into_iter().try_for_each(|(start, end)| {
-            let piece = new_piece(machine, owner, start, end - start, flags, gpu_ids)?;
+            // Without kernel memory it goes as with any other pages.
+            let replaced = replaces.then(|| replacement(machine, gpu, start, end - start, gpu_ids));
+            let piece = match replaced {
+                Some(Ok(piece)) => piece,
+                _ => new_piece(machine, owner, start, end - start, flags, gpu_ids)?,
+            };
             made.push(start);
             table.pieces.insert(start, piece);
             Ok(())
@@ -87,9 +116,9 @@ impl HostMemory {
         let outcome = outcome.and_then(|()| table.see(machine, address, end, gpu_ids));
         if let Err(error) = outcome {
             for start in made {
-                if let Some(piece) = table.pieces.remove(&start) {
-                    // The first error is the one to tell.
-                    let _ = drop_piece(machine, &piece);
+                // The first error is the one to tell.
+                if table.remove(machine, start).is_err() {
+                    table.pieces.remove(&start);
                 }
             }
             return Err(error);
@@ -140,13 +169,14 @@ impl HostMemory {
         table.see(machine, first, end, gpu_ids)
     }
 
-    /// Makes the page around an address a buffer of its own.
+    /// Makes the page around an address a buffer of its own, of kernel memory: where that is `needed`, and where the page has
+    /// room for nothing else, which the host may use meanwhile.
     ///
     /// # Errors
     ///
     /// [`Error::Argument`] when the page is not registered, or lies in a piece too large to be cut; what the kernel
     /// says: then the piece is as it was, if the kernel lets it.
-    pub fn own_page(&self, machine: &Machine, gpu: &Gpu, address: u64, kernel_memory: bool) -> Result<()> {
+    pub fn own_page(&self, machine: &Machine, gpu: &Gpu, address: u64, needed: bool) -> Result<()> {
         let page = machine.system.page_size() as u64;
         let at = address & !(page - 1);
         let mut table = self.table.lock();
@@ -160,7 +190,7 @@ impl HostMemory {
             })?;
         let piece = piece.clone();
         if piece.bytes != page {
-            if piece.bytes / page > MOST_PAGES {
+            if piece.stands_in || piece.bytes / page > MOST_PAGES {
                 return Err(Error::Argument(format!(
                     "The page of a queue's index, {at:#x}, lies in a registration of {:#x} bytes",
                     piece.bytes
@@ -168,16 +198,20 @@ impl HostMemory {
             }
             table.cut(machine, start, &piece, page)?;
         }
-        let own = table.pieces.get(&at).cloned();
-        if let (true, Some(own)) = (kernel_memory, own) {
-            if !own.stands_in {
-                table.pieces.remove(&at);
-                let (new, outcome) = stand_in(machine, gpu, at, &own);
-                if let Some(new) = new {
-                    table.pieces.insert(at, new);
-                }
-                return outcome;
-            }
+        if !needed && page > SMALLEST_PAGE {
+            return Ok(());
+        }
+        let Some(own) = table.pieces.get(&at).filter(|own| !own.stands_in).cloned() else {
+            return Ok(());
+        };
+        table.pieces.remove(&at);
+        let (now, outcome) = stand_in(machine, gpu, at, &own);
+        let seen = now.as_ref().is_some_and(|piece| piece.mapped == own.mapped);
+        if let Some(now) = now {
+            table.pieces.insert(at, now);
+        }
+        if needed || !seen {
+            return outcome;
         }
         Ok(())
     }
@@ -312,10 +346,13 @@ impl Table {
             machine.kfd.unmap(piece.handle, &piece.mapped)?;
             piece.mapped.clear();
         }
-        machine.kfd.free(piece.handle)?;
-        if let Some(piece) = self.pieces.remove(&start).filter(|piece| piece.stands_in) {
-            step_back(machine, start, piece.bytes)?;
+        // While the kernel has the memory: what is in it is kept.
+        if piece.stands_in {
+            step_back(machine, start, piece.bytes, piece.disposable)?;
+            piece.stands_in = false;
         }
+        machine.kfd.free(piece.handle)?;
+        self.pieces.remove(&start);
         Ok(())
     }
 
@@ -379,6 +416,7 @@ fn new_piece(
         users: 0,
         mapped: gpu_ids.to_vec(),
         stands_in: false,
+        disposable: false,
     };
     if let Err(error) = machine.kfd.map(buffer.handle, gpu_ids) {
         let _ = machine.kfd.free(buffer.handle);
@@ -411,29 +449,61 @@ fn restore(address: u64, contents: &[u8]) {
 
 /// Puts kernel memory in place of a page, with its contents. Answers what is registered there now.
 fn stand_in(machine: &Machine, gpu: &Gpu, at: u64, old: &Piece) -> (Option<Piece>, Result<()>) {
-    let owner = gpu.candidate.gpu_id;
     if let Err(error) = drop_piece(machine, old) {
         return (Some(old.clone()), Err(error));
     }
-    let back = |error| {
-        let piece = new_piece(machine, owner, at, old.bytes, USER_FLAGS, &old.mapped);
-        let piece = piece.ok().map(|piece| Piece {
-            users: old.users,
-            ..piece
-        });
-        (piece, Err(error))
+    let handle = match put_kernel_memory(machine, gpu, at, old.bytes, false) {
+        Ok(handle) => handle,
+        Err(error) => {
+            let owner = gpu.candidate.gpu_id;
+            let piece = new_piece(machine, owner, at, old.bytes, USER_FLAGS, &old.mapped);
+            let piece = piece.ok().map(|piece| Piece {
+                users: old.users,
+                ..piece
+            });
+            return (piece, Err(error));
+        }
     };
+    let mut piece = Piece {
+        handle,
+        stands_in: true,
+        ..old.clone()
+    };
+    let outcome = machine.kfd.map(handle, &old.mapped);
+    if outcome.is_err() {
+        piece.mapped.clear();
+    }
+    (Some(piece), outcome)
+}
+
+/// A piece of kernel memory in place of disposable pages that devices do not see yet.
+fn replacement(machine: &Machine, gpu: &Gpu, at: u64, bytes: u64, gpu_ids: &[u32]) -> Result<Piece> {
+    let handle = put_kernel_memory(machine, gpu, at, bytes, true)?;
+    if let Err(error) = machine.kfd.map(handle, gpu_ids) {
+        step_back(machine, at, bytes, true)?;
+        let _ = machine.kfd.free(handle);
+        return Err(error);
+    }
+    Ok(Piece {
+        bytes,
+        handle,
+        users: 0,
+        mapped: gpu_ids.to_vec(),
+        stands_in: true,
+        disposable: true,
+    })
+}
+
+/// Puts kernel memory in place of pages, with their contents unless they are disposable. Answers its handle.
+fn put_kernel_memory(machine: &Machine, gpu: &Gpu, at: u64, bytes: u64, disposable: bool) -> Result<u64> {
     let flags = (USER_FLAGS & !uapi::ALLOC_USERPTR) | uapi::ALLOC_GTT;
-    let buffer = match machine.kfd.allocate(owner, at, old.bytes, flags, 0) {
-        Ok(buffer) => buffer,
-        Err(error) => return back(error),
-    };
-    let contents = save(at, old.bytes);
-    // SAFETY: the page's contents are saved and nobody else uses it now.
+    let buffer = machine.kfd.allocate(gpu.candidate.gpu_id, at, bytes, flags, 0)?;
+    let contents = if disposable { Vec::new() } else { save(at, bytes) };
+    // SAFETY: the contents are saved if they matter, and nobody else uses the pages now.
     let mapped = unsafe {
         machine.system.mmap(
             pointer(at),
-            contents.len(),
+            usize::try_from(bytes).unwrap_or(0),
             HOST_ACCESS,
             Some(gpu.render.0.file()),
             buffer.mmap_offset,
@@ -441,34 +511,25 @@ fn stand_in(machine: &Machine, gpu: &Gpu, at: u64, old: &Piece) -> (Option<Piece
     };
     if let Err(errno) = mapped {
         let _ = machine.kfd.free(buffer.handle);
-        return back(Error::Map {
+        return Err(Error::Map {
             what: "kernel memory",
-            bytes: old.bytes,
+            bytes,
             errno,
         });
     }
     restore(at, &contents);
-    let mut piece = Piece {
-        handle: buffer.handle,
-        stands_in: true,
-        ..old.clone()
-    };
-    let outcome = machine.kfd.map(buffer.handle, &old.mapped);
-    if outcome.is_err() {
-        piece.mapped.clear();
-    }
-    (Some(piece), outcome)
+    Ok(buffer.handle)
 }
 
-/// Puts an ordinary page back where kernel memory stood in.
-fn step_back(machine: &Machine, at: u64, bytes: u64) -> Result<()> {
-    let contents = save(at, bytes);
-    // SAFETY: the page's contents are saved and nobody else uses it now.
-    let mapped = unsafe {
-        machine
-            .system
-            .mmap(pointer(at), contents.len(), HOST_ACCESS, None, 0)
-    };
+/// Puts ordinary pages back where kernel memory stood in. Where nothing is mapped any more, nothing is.
+fn step_back(machine: &Machine, at: u64, bytes: u64, disposable: bool) -> Result<()> {
+    let length = usize::try_from(bytes).unwrap_or(0);
+    if !machine.system.is_mapped(pointer(at), length) {
+        return Ok(());
+    }
+    let contents = if disposable { Vec::new() } else { save(at, bytes) };
+    // SAFETY: the contents are saved if they matter, and nobody else uses the pages now.
+    let mapped = unsafe { machine.system.mmap(pointer(at), length, HOST_ACCESS, None, 0) };
     mapped.map_err(|errno| Error::Map {
         what: "host memory",
         bytes,

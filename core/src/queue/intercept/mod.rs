@@ -140,7 +140,12 @@ fn wrap(runtime: &Arc<Runtime>, inner: &Arc<Queue>, options: &QueueOptions) -> R
     )?;
     let mut undo = Undo::new(runtime, ring);
     clear_ring(ring.address, packets);
-    undo.registrations = runtime.register_with(&[device.driver], ring.address as u64, ring.bytes as u64)?;
+    undo.registrations = runtime.register_with(
+        &[device.driver],
+        ring.address as u64,
+        ring.bytes as u64,
+        api::AllocFlags::FINE_GRAIN,
+    )?;
     let descriptor = slots::take(runtime)?;
     undo.descriptor = Some(descriptor);
     let doorbell = bell::create()?;
