@@ -63,6 +63,8 @@ static POLLED: AtomicBool = AtomicBool::new(false);
 static WANTED: AtomicU32 = AtomicU32::new(0);
 /// The thread waits for the program's event too.
 static LISTENS: AtomicBool = AtomicBool::new(false);
+/// It need not any more.
+static QUIET: AtomicBool = AtomicBool::new(false);
 /// Waits on several signals that sleep.
 static GROUPS: AtomicU32 = AtomicU32::new(0);
 /// The lists of this process; never freed. A forked child makes its own, for the parent's may be locked.
@@ -234,6 +236,18 @@ fn want() {
     }
 }
 
+/// Asks the thread not to listen for the program's event unless somebody wants that: who looks soon need not have it run
+/// just then.
+pub(super) fn be_quiet() {
+    if LISTENS.load(Ordering::SeqCst) && WANTED.load(Ordering::SeqCst) == 0 {
+        QUIET.store(true, Ordering::SeqCst);
+        if let Some(listening) = &*lists().driver.lock() {
+            // As above.
+            let _ = listening.driver.set_event(listening.own);
+        }
+    }
+}
+
 /// The driver and its event for the program's signals; the driver stays while somebody sits.
 pub(super) fn program_event() -> Option<(api::DriverRef<'static>, u32)> {
     lists()
@@ -304,7 +318,7 @@ fn clear() {
     for mailbox in [&OWN, &PROGRAMS] {
         mailbox.set(0, 0);
     }
-    for set in [&SERVED, &POLLED, &LISTENS] {
+    for set in [&SERVED, &POLLED, &LISTENS, &QUIET] {
         set.store(false, Ordering::SeqCst);
     }
 }
@@ -441,7 +455,7 @@ impl Shared {
                 in_vain = 0;
             } else if listens {
                 in_vain += 1;
-                listens = in_vain < MOST_IN_VAIN;
+                listens = in_vain < MOST_IN_VAIN && !QUIET.swap(false, Ordering::SeqCst);
             }
         }
     }

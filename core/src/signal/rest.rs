@@ -1,7 +1,7 @@
 //! How a thread sleeps until a signal changes: in the driver if there is a seat, else on a futex, entered among those whom the
 //! thread of [`hardware`](super::hardware) wakes.
 
-use super::hardware::Entry;
+use super::hardware::{self, Entry};
 use super::seat::{self, Age, Seat, Slept};
 use super::wait::timespec;
 use rustix::thread::futex;
@@ -51,6 +51,14 @@ impl<'a, Enter: Fn() -> Option<Entry>> Rest<'a, Enter> {
         Since {
             age: self.age.get(),
             word: self.word.load(Ordering::Acquire),
+        }
+    }
+
+    /// Does not want to be woken any more.
+    pub(super) fn get_up(&mut self) {
+        self.seat = None;
+        if self.entry.take().is_some() {
+            hardware::be_quiet();
         }
     }
 

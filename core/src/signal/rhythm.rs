@@ -3,7 +3,7 @@
 //! A program that runs the same kernels again waits about as long each time. To be woken takes tens of microseconds, so a
 //! thread whose waits had a rhythm gets up a little before the end that it expects and looks for itself, as Linux's hybrid
 //! polling of block devices does. It looks for at most a sixteenth of the wait, then it sleeps like any other; where waits
-//! have no rhythm, or are short, it never gets up early.
+//! have no rhythm, or are short, it never gets up early. And a thread whose waits are all long does not look before it sleeps.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -17,6 +17,8 @@ const TRAIL: Duration = Duration::from_micros(60);
 /// The part of a wait that it looks, and the longest.
 const PART: u32 = 16;
 const LONGEST: Duration = Duration::from_millis(1);
+/// Waits that take longer than this are long.
+const LONG: Duration = Duration::from_millis(1);
 
 /// How long the waits of a thread took: a mean and a mean deviation, which follow new ones by a quarter (as RFC 6298
 /// estimates round trips).
@@ -60,6 +62,11 @@ impl Rhythm {
         }
     }
 
+    /// Whether the next wait is probably long.
+    fn is_long(self) -> bool {
+        self.waits >= ENOUGH && self.mean.saturating_sub(self.deviation * 2) > LONG
+    }
+
     /// When the next wait probably ends, if that is sure enough.
     fn window(self) -> Option<Window> {
         let spread = self.deviation * 2;
@@ -79,11 +86,23 @@ pub(super) fn expected() -> Option<Window> {
     RHYTHM.get().window()
 }
 
+/// Whether this thread's next wait is probably long.
+pub(super) fn is_long() -> bool {
+    RHYTHM.get().is_long()
+}
+
 /// Notes how long a wait of this thread took. One that lasts many times as long as it should begins another rhythm.
 pub(super) fn note(wait: Duration) {
     let rhythm = RHYTHM.get();
     let other = wait > rhythm.mean * 4 || wait * 4 < rhythm.mean;
     RHYTHM.set(if other { Rhythm::NONE } else { rhythm }.and(wait));
+}
+
+/// Notes that a wait of this thread was over at once, or ended without success: its waits have no rhythm.
+pub(super) fn interrupt() {
+    if RHYTHM.get().waits != 0 {
+        RHYTHM.set(Rhythm::NONE);
+    }
 }
 
 #[cfg(test)]
@@ -94,18 +113,32 @@ mod tests {
         Duration::from_micros(microseconds)
     }
 
-    fn after(waits: impl IntoIterator<Item = u64>) -> Option<Window> {
+    fn of(waits: impl IntoIterator<Item = u64>) -> Rhythm {
         waits
             .into_iter()
             .fold(Rhythm::NONE, |rhythm, wait| rhythm.and(us(wait)))
-            .window()
+    }
+
+    fn after(waits: impl IntoIterator<Item = u64>) -> Option<Window> {
+        of(waits).window()
+    }
+
+    #[test]
+    fn waits_are_long_when_none_was_short() {
+        assert!(of((0..40).map(|i| if i % 2 == 0 { 14_000 } else { 26_000 })).is_long());
+        assert!(!of((0..40).map(|i| if i % 2 == 0 { 100 } else { 8_000 })).is_long());
+        assert!(!of([20_000; 3]).is_long());
+        assert!(!of([900; 40]).is_long());
     }
 
     #[test]
     fn equal_waits_have_a_rhythm_and_the_look_is_short() {
         assert_eq!(after([20_000; 3]), None);
         let window = after([20_000; 40]).unwrap();
-        assert!(window.from < us(20_000) && window.from > us(19_850), "{window:?}");
+        assert!(
+            window.from < us(20_000) - LEAD / 2 && window.from > us(19_950) - LEAD,
+            "{window:?}"
+        );
         assert!(
             window.until > us(20_000) && window.until < us(20_100),
             "{window:?}"
@@ -148,16 +181,17 @@ mod tests {
 
     #[test]
     fn a_wait_of_another_kind_begins_another_rhythm() {
-        for _ in 0..20 {
+        for _ in 0..40 {
             note(us(20_000));
         }
         assert!(expected().is_some());
         note(us(200_000));
         assert_eq!(expected(), None);
-        for _ in 0..20 {
+        for _ in 0..40 {
             note(us(200_000));
         }
         assert!(expected().is_some_and(|window| window.from > us(199_000)));
-        RHYTHM.set(Rhythm::NONE);
+        interrupt();
+        assert_eq!(expected(), None);
     }
 }

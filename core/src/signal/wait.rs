@@ -301,17 +301,23 @@ impl Turns {
     }
 }
 
+/// Looks at `done` a few times. Answers whether it became true.
+fn glance(mut done: impl FnMut() -> bool) -> bool {
+    (0..64).any(|_| {
+        std::hint::spin_loop();
+        done()
+    })
+}
+
 /// Looks at `done` for a short while. Answers whether it became true.
 fn spin(deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
-    for _ in 0..64 {
-        if done() {
-            return true;
-        }
-        std::hint::spin_loop();
-    }
+    glance(&mut done) || watch_from(Instant::now(), deadline, done)
+}
+
+/// Looks at `done` for a short while from a time on. Answers whether it became true.
+fn watch_from(start: Instant, deadline: Deadline, mut done: impl FnMut() -> bool) -> bool {
     let served = hardware::is_served();
     let most = if served { SPIN_FOR_HARDWARE } else { SPIN };
-    let start = Instant::now();
     let (until, shared_from) = (start + most, start + ALONE);
     let takes_turns = served && TURNS.are_fine();
     let mut took_turns = false;
@@ -377,8 +383,16 @@ pub fn wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> 
         value = block.value.load(Ordering::Acquire);
         condition.holds(value, compare)
     };
+    if glance(&mut look) {
+        rhythm::interrupt();
+        return value;
+    }
     let begun = Instant::now();
-    if spin(deadline, &mut look) {
+    // Hardware computes by itself; a software device may need the processor that looks.
+    let mut window = hardware::is_served().then(rhythm::expected).flatten();
+    let is_long = hardware::is_served() && rhythm::is_long();
+    if !is_long && watch_from(begun, deadline, &mut look) {
+        rhythm::interrupt();
         return value;
     }
     WAITS.fetch_add(1, Ordering::Relaxed);
@@ -388,9 +402,8 @@ pub fn wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> 
     }
     block.waiters.fetch_add(watch::SLEEPER, Ordering::SeqCst);
     let age = (!block.has(flag::INTERNAL)).then_some(&seat::WAITERS);
-    let mut rest = Rest::new(&block.wakes, age, || hardware::enter(block, condition, compare));
-    // Hardware computes by itself; a software device may need the processor that looks.
-    let mut window = hardware::is_served().then(rhythm::expected).flatten();
+    let lie_down = || Rest::new(&block.wakes, age, || hardware::enter(block, condition, compare));
+    let mut rest = lie_down();
     loop {
         let since = rest.since();
         let sure = barrier_everywhere();
@@ -402,9 +415,11 @@ pub fn wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> 
             let left = (begun + from).saturating_duration_since(Instant::now());
             if left.is_zero() {
                 window = None;
+                rest.get_up();
                 if look_until(begun + until, deadline, &mut look) {
                     break;
                 }
+                rest = lie_down();
                 continue;
             }
             most = Some(most.map_or(left, |most| most.min(left)));
@@ -415,7 +430,12 @@ pub fn wait(block: &Block, condition: Condition, compare: i64, timeout: u64) -> 
         }
     }
     drop(rest);
-    rhythm::note(begun.elapsed());
+    // A wait that its time limit ends says nothing of the next, and does not make a thread look that waits again and again.
+    if condition.holds(value, compare) {
+        rhythm::note(begun.elapsed());
+    } else {
+        rhythm::interrupt();
+    }
     block.waiters.fetch_sub(watch::SLEEPER, Ordering::SeqCst);
     value
 }
