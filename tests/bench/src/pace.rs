@@ -1,7 +1,7 @@
 //! What programs do often, timed on whatever runtime a library is: one line each, for rows that compare two processes.
 
 use crate::call;
-use crate::client::{good, Client, Result};
+use crate::client::{good, Client, Queue, Result};
 use crate::kernels::code_for;
 use crate::memory::{pool, Functions};
 use crate::report::{best_ns, median_us};
@@ -12,6 +12,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
 use std::ptr::{null, null_mut};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 type Copy = unsafe extern "C" fn(
@@ -170,8 +171,7 @@ fn queue_create(client: &Client, agent: hsa_agent_t) -> Result<f64> {
     times(15, once)
 }
 
-/// A barrier packet there and back, seen by a host that looks; and how long after a dependency is met a host that
-/// sleeps is awake.
+/// A barrier packet there and back, seen by a host that looks; and how long after its end a host that sleeps is awake.
 fn round_trips(client: &Client, agent: hsa_agent_t) -> Result<()> {
     let queue = client.queue(agent)?;
     let wait = |state| {
@@ -195,28 +195,66 @@ fn round_trips(client: &Client, agent: hsa_agent_t) -> Result<()> {
     };
     trip()?;
     report("round_trip", times(2001, trip)?);
-    let mut woken = Vec::new();
-    for _ in 0..31 {
-        let mut gate = hsa_signal_t { handle: 0 };
-        call!(client, hsa_signal_create_fn(1, 0, null(), &raw mut gate))?;
-        queue.barrier_after(gate);
-        let opened = std::thread::scope(|threads| {
-            let opener = threads.spawn(|| {
-                std::thread::sleep(Duration::from_millis(20));
-                let opened = Instant::now();
-                // SAFETY: a live signal.
-                unsafe { (client.core.hsa_signal_store_screlease_fn)(gate, 0) };
-                opened
-            });
-            wait(hsa_wait_state_t::BLOCKED);
-            let awake = Instant::now();
-            opener.join().map(|opened| awake - opened)
-        });
-        woken.push(opened.map_err(|_| "the opening thread panicked")?);
-        call!(client, hsa_signal_destroy_fn(gate))?;
-    }
-    report("wake_up", median_us(woken));
+    report("wake_up", woken(client, &queue, &wait, |_| 20_000)?);
+    // Between 8 and 32 ms, as a fixed sequence has it.
+    let irregular = |turn: u32| 8_000 + u64::from(turn.wrapping_mul(2_654_435_761) % 24_000);
+    report("wake_up_irregular", woken(client, &queue, &wait, irregular)?);
     Ok(())
+}
+
+/// The time from the end of a packet, as the device writes it into its signal, to when a host that sleeps is awake. The
+/// packet waits for a gate that another thread opens after so many microseconds.
+fn woken(
+    client: &Client,
+    queue: &Queue<'_>,
+    wait: &impl Fn(hsa_wait_state_t),
+    pause: impl Fn(u32) -> u64,
+) -> Result<f64> {
+    let open = client.core.hsa_signal_store_screlease_fn;
+    let (order, orders) = channel::<(hsa_signal_t, u64)>();
+    std::thread::scope(|threads| {
+        threads.spawn(move || {
+            for (gate, pause) in orders {
+                std::thread::sleep(Duration::from_micros(pause));
+                // SAFETY: a live signal.
+                unsafe { open(gate, 0) };
+            }
+        });
+        let mut woken = Vec::new();
+        for turn in 0..61 {
+            let mut gate = hsa_signal_t { handle: 0 };
+            call!(client, hsa_signal_create_fn(1, 0, null(), &raw mut gate))?;
+            queue.barrier_after(gate);
+            order.send((gate, pause(turn))).map_err(|e| e.to_string())?;
+            wait(hsa_wait_state_t::BLOCKED);
+            woken.push(since(ended(queue.done)));
+            call!(client, hsa_signal_destroy_fn(gate))?;
+        }
+        drop(order);
+        Ok(median_us(woken))
+    })
+}
+
+/// When the packet that a signal completes ended, in ticks of the virtual device: 10 ns of the monotonic clock
+/// (`amd_signal_t::end_ts`, `amd_hsa_signal.h`).
+fn ended(signal: hsa_signal_t) -> u64 {
+    const END: u64 = 40;
+    let place = usize::try_from(signal.handle + END).unwrap_or(0);
+    // SAFETY: a live signal's handle is the address of its `amd_signal_t`.
+    unsafe { std::ptr::with_exposed_provenance::<u64>(place).read_volatile() }
+}
+
+/// How long ago a tick was.
+fn since(tick: u64) -> Duration {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `now` is a variable of the right type.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    let part = |value: i64| u64::try_from(value).unwrap_or(0);
+    let now = Duration::new(part(now.tv_sec), 0) + Duration::from_nanos(part(now.tv_nsec));
+    now.saturating_sub(Duration::from_nanos(tick * 10))
 }
 
 fn copies(
