@@ -211,6 +211,30 @@ fn amds_trap_handler_reports_what_waves_do() {
     }
 }
 
+/// Threads that sleep until a device is done: they wait in the driver themselves where events have ages (interface 1.14), and
+/// are woken by the runtime's thread where not.
+#[test]
+fn sleepers_are_woken_with_and_without_ages_of_events() {
+    if !ready() {
+        return;
+    }
+    let sleepers = program("sleepers");
+    for (minor, how) in [("17", "direct"), ("14", "direct"), ("13", "relayed")] {
+        let mut command = Side::Kfd.command("gfx900", &sleepers);
+        let output = command.env("VKERNEL_MINOR", minor).arg(how).output();
+        let output = output.expect("timeout is a part of every system");
+        assert!(
+            output.status.success(),
+            "interface 1.{minor}: {}\n{}\n{}",
+            output.status,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    Side::Sim.output("gfx900", &sleepers, &[]);
+    Side::Guest.output("gfx900", &sleepers, &[]);
+}
+
 /// Engines that the runtime feeds, and kernels of the driver where they are switched off or not there. Where the host does not
 /// see the memory, nobody else can have done it.
 #[test]

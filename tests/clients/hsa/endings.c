@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-enum { STATUS = 7, LIMIT_SECONDS = 30 };
+enum { STATUS = 7, LIMIT_SECONDS = 30, CHILDS = 1234 };
 
 static const char *root;
 
@@ -267,6 +267,7 @@ static int life_of_a_child(bool inherits)
         if (hsa_shut_down() != HSA_STATUS_ERROR_NOT_INITIALIZED)
             return 15;
         hsa_signal_wait_relaxed(never, HSA_SIGNAL_CONDITION_EQ, 99, 0, HSA_WAIT_STATE_BLOCKED);
+        hsa_signal_store_screlease(never, CHILDS);
     }
     for (int i = 0; i < 2; i++) {
         if (hsa_init() != HSA_STATUS_SUCCESS)
@@ -309,7 +310,8 @@ static void fork_while(const void *data)
         }
         check_child(child, activities[activity]);
     }
-    /* And the parent goes on. */
+    /* What a child stores is nothing to its parent, which goes on. */
+    CHECK(hsa_signal_load_relaxed(never) != CHILDS, "a child stored to its parent's signal");
     CHECK_OK(hsa_amd_memory_pool_free(shared));
     CHECK_OK(hsa_queue_destroy(queue));
 }
