@@ -62,7 +62,7 @@ pub fn write(address: u64, from: &[u8]) -> Result<(), Errno> {
     outcome(done, from.len())
 }
 
-/// Copies several pieces to their addresses, as [`write`] does, with one call of the system.
+/// Copies several pieces to their addresses, as [`write()`] does, with one call of the system.
 ///
 /// # Errors
 ///
