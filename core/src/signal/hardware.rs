@@ -10,7 +10,7 @@
 //! sleeper enters itself before its last look at the value, and the device changes the value before it raises the
 //! event, so the thread sees either the entry or the sleeper the value.
 //!
-//! Where events have ages a few sleepers wait for the program's event themselves, see [`seat`].
+//! Where events have ages a few sleepers wait for the program's event themselves (`seat`).
 
 use super::block::{flag, Block};
 use super::seat;
