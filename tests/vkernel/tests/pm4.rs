@@ -201,14 +201,19 @@ const CODE: [u32; 15] = [
     0xbf81_0000,
 ];
 
-#[test]
-fn registers_describe_dispatches_and_what_follows_waits_for_them() {
-    let machine = Machine::vega10();
+/// A machine whose devices run kernels, with its driver open.
+fn computing(machine: Machine) -> Rig {
     let executor = Arc::new(SimExecutor::new(&machine));
     let system = VirtualSystem::new(Kernel::new(machine, options(), Some(executor)).unwrap());
     let seen = Arc::clone(&system) as Arc<dyn System>;
     let rig = Rig::on(system, seen, Config::default());
     rig.driver.open().unwrap();
+    rig
+}
+
+#[test]
+fn registers_describe_dispatches_and_what_follows_waits_for_them() {
+    let rig = computing(Machine::vega10());
     let memory = QueueMemory::new(&rig, &[0]);
     let data = memory.signal.address;
     let [low, high] = halves(data);
@@ -247,12 +252,7 @@ fn registers_describe_dispatches_and_what_follows_waits_for_them() {
 
 #[test]
 fn a_dispatch_whose_wave_stands_holds_up_what_follows() {
-    let machine = Machine::with_gpus(&[GpuSpec::named("gfx900:debug").unwrap()]);
-    let executor = Arc::new(SimExecutor::new(&machine));
-    let system = VirtualSystem::new(Kernel::new(machine, options(), Some(executor)).unwrap());
-    let seen = Arc::clone(&system) as Arc<dyn System>;
-    let rig = Rig::on(system, seen, Config::default());
-    rig.driver.open().unwrap();
+    let rig = computing(Machine::with_gpus(&[GpuSpec::named("gfx900:debug").unwrap()]));
     let memory = QueueMemory::new(&rig, &[0]);
     let data = memory.signal.address;
     let [low, high] = halves(data);
