@@ -243,6 +243,10 @@ fn wake(queue: &Arc<Queue>) -> bool {
     }
     // Whatever happens after this wakes the thread again; what happened before is seen below.
     intercept.doorbell.value.swap(QUIET, Ordering::AcqRel);
+    // The swap may have taken the doorbell's last word.
+    if intercept.output.has_ended() {
+        return false;
+    }
     intercept.output.disarm();
     process(queue);
     true
