@@ -125,7 +125,10 @@ pub(super) fn serve(runtime: &Arc<Runtime>, queue: &Arc<Queue>, code: i64) -> bo
             Ok(goes_on) => return goes_on,
             Err(error) => {
                 let id = queue.descriptor.id.load(Ordering::Relaxed);
-                log::line(Topic::Queue, format_args!("queue {id}: no scratch: {error}"));
+                log::line(
+                    Topic::Queue,
+                    format_args!("queue {id}: no scratch for request {code:#x}: {error}"),
+                );
                 OUT_OF_RESOURCES
             }
         }
