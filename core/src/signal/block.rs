@@ -72,7 +72,8 @@ pub struct Block {
     pub queue: AtomicU64,
     /// Not 0 for a queue's doorbell: the host's note, where devices have reserved bytes.
     pub doorbell: AtomicU32,
-    reserved3: AtomicU32,
+    /// The number of its last change among those of all signals, see `fired`; the host's note as well.
+    pub change: AtomicU32,
     /// When the copy it completes started, in ticks of the HSA clock.
     pub copy_start: AtomicU64,
     /// When that copy ended; 0 when there was none.

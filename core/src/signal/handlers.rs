@@ -55,20 +55,21 @@ impl Shared {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// Takes the signals that changed, and tells the other threads of them.
+    /// Takes the signals that changed, in the order of the changes, and tells the other threads of them.
     fn changed(self: &Arc<Self>) -> Vec<&'static Block> {
-        let mut changed = std::mem::take(&mut *self.told.lock());
+        // What a thread has taken reaches the others before they take more.
+        let threads = THREADS.lock();
         let taken = fired::take();
-        if !taken.is_empty() {
-            let threads = THREADS.lock();
+        if !taken.is_empty() && threads.len() > 1 {
             for (_, other) in threads.iter().filter(|(_, other)| !Arc::ptr_eq(other, self)) {
                 other.told.lock().extend(&taken);
             }
-            if threads.len() > 1 {
-                wait::wake_handlers();
-            }
+            wait::wake_handlers();
         }
+        let mut changed = std::mem::take(&mut *self.told.lock());
+        drop(threads);
         changed.extend(taken);
+        fired::sort(&mut changed);
         changed
     }
 }
@@ -161,15 +162,16 @@ impl Handlers {
     fn start(&self) -> Result<()> {
         let mut thread = self.thread.lock();
         if thread.is_none() {
+            let own = std::process::id();
+            let mut threads = THREADS.lock();
+            // A parent's are not in this process.
+            threads.retain(|(process, _)| *process == own);
             let shared = Arc::clone(&self.shared);
             let started = std::thread::Builder::new()
                 .name("hansa-handlers".into())
                 .spawn(move || serve(&shared))
                 .map_err(|_| Error::OutOfResources("a thread for asynchronous handlers"))?;
-            let own = std::process::id();
-            let mut threads = THREADS.lock();
-            // A parent's are not in this process.
-            threads.retain(|(process, _)| *process == own);
+            // Before it, or another, takes what changed.
             threads.push((own, Arc::clone(&self.shared)));
             *thread = Some(started);
         }
@@ -316,6 +318,37 @@ impl List {
         ran
     }
 
+    /// Puts the signals that changed before what is due. Handlers are called in the order of changes as far as anybody can tell:
+    /// a profiler completes a program's signals in them, and the program expects the order of its packets. So a signal that
+    /// is due without having been pushed, as one that a handler came to just now, must not overtake one that changed before.
+    fn put_in_order(&mut self, shared: &Arc<Shared>) {
+        self.due.extend(&self.of_processes);
+        // The newest first: the ones before it that changed before it are seen as well then.
+        let mut met = Vec::new();
+        while let Some(signal) = self.due.pop() {
+            if self.is_met(signal, shared) {
+                met.push(signal);
+            }
+        }
+        if !met.is_empty() && hardware::is_served() {
+            hardware::fire_watched();
+        }
+        // All that changed before one of those above was looked at.
+        self.due = shared.changed();
+        self.due.extend(met.iter().rev());
+    }
+
+    /// Whether the condition of a handler holds.
+    fn is_met(&self, signal: &Block, shared: &Shared) -> bool {
+        let Some(watched) = self.watched.get(&address(signal)) else {
+            return false;
+        };
+        shared.looks.fetch_add(1, Ordering::Relaxed);
+        let value = signal.value.load(Ordering::Acquire);
+        let mut waiting = watched.waiting.iter();
+        waiting.any(|Waiting { handler, .. }| handler.condition.holds(value, handler.compare))
+    }
+
     /// Looks at what is due. Answers whether a handler was called, and whether one of these stays.
     fn call(&mut self, shared: &Shared) -> (bool, bool) {
         let (mut called, mut stayed) = (false, false);
@@ -345,20 +378,16 @@ impl List {
         (called, stayed)
     }
 
-    /// Has every signal looked at.
+    /// Has every signal looked at, as if its handlers had come just now.
     fn doubt(&mut self) {
-        self.due = self.watched.values().map(|watched| watched.signal).collect();
+        let mut all: Vec<&Watched> = self.watched.values().collect();
+        all.sort_by_key(|watched| watched.waiting.first().map(|first| first.ticket));
+        self.due = all.into_iter().map(|watched| watched.signal).collect();
     }
 
     /// Whether a signal that other processes have satisfies a condition.
-    fn is_shared_due(&self) -> bool {
-        self.of_processes.iter().any(|signal| {
-            let value = signal.value.load(Ordering::Acquire);
-            self.watched.get(&address(signal)).is_some_and(|watched| {
-                let mut waiting = watched.waiting.iter();
-                waiting.any(|Waiting { handler, .. }| handler.condition.holds(value, handler.compare))
-            })
-        })
+    fn is_shared_due(&self, shared: &Shared) -> bool {
+        self.of_processes.iter().any(|signal| self.is_met(signal, shared))
     }
 }
 
@@ -375,8 +404,7 @@ fn serve(shared: &Arc<Shared>) {
     while !shared.stops() {
         let incoming = std::mem::take(&mut *shared.incoming.lock());
         let ran = list.admit(incoming, shared);
-        list.due.extend(shared.changed());
-        list.due.extend(&list.of_processes);
+        list.put_in_order(shared);
         let (called, stays) = list.call(shared);
         if called || ran {
             naps = Naps::new();
@@ -393,7 +421,7 @@ fn serve(shared: &Arc<Shared>) {
                     || !fired::is_empty()
                     || !shared.incoming.lock().is_empty()
                     || !shared.told.lock().is_empty()
-                    || list.is_shared_due()
+                    || list.is_shared_due(shared)
             });
             if !sure {
                 list.doubt();
@@ -492,6 +520,35 @@ mod tests {
             });
             until("the handler is called", || seen.load(Ordering::Acquire) == round);
             assert!(pool::retire(signal));
+        }
+        handlers.stop();
+    }
+
+    /// Also when the thread comes to the handler of the second signal while both change.
+    #[test]
+    fn handlers_are_called_in_the_order_of_changes() {
+        let handlers = Handlers::new();
+        let called: Arc<Mutex<Vec<usize>>> = Arc::default();
+        for round in 0..20_000 {
+            let pair = signals(2);
+            for (index, &signal) in pair.iter().enumerate() {
+                let called = Arc::clone(&called);
+                let once = Box::new(move |_| {
+                    called.lock().push(index);
+                    false
+                });
+                handlers
+                    .register(signal, Condition::Lt, 1, once)
+                    .expect("it registers");
+            }
+            // The thread gets to every point of its round meanwhile.
+            (0..round % 600).for_each(|_| std::hint::spin_loop());
+            for signal in &pair {
+                signal::store(signal.handle(), 0, Ordering::Release);
+            }
+            until("both are called", || called.lock().len() == 2);
+            assert_eq!(std::mem::take(&mut *called.lock()), [0, 1], "round {round}");
+            pair.into_iter().for_each(|signal| assert!(pool::retire(signal)));
         }
         handlers.stop();
     }

@@ -18,7 +18,7 @@ use super::wait::{self, Condition};
 use crate::error::{Error, Result};
 use hansa_plugin_api as api;
 use hansa_plugin_api::sync::Mutex;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -74,7 +74,7 @@ static LISTS: AtomicPtr<Lists> = AtomicPtr::new(std::ptr::null_mut());
 struct Lists {
     sleepers: Mutex<Vec<Sleeper>>,
     /// What the handler threads watch, by ticket.
-    watched: Mutex<HashMap<u64, Sleeper>>,
+    watched: Mutex<BTreeMap<u64, Sleeper>>,
     /// The driver with its events, for whoever needs the thread's attention or sleeps in the driver.
     driver: Mutex<Option<Listening>>,
 }
@@ -292,9 +292,12 @@ pub(crate) fn wake() {
     }
 }
 
-/// Has the handler threads look at the signals whose conditions are met.
+/// Has the handler threads look at the signals whose conditions are met, in the order in which they were given handlers. They
+/// are looked at in the opposite order, so that none that changes meanwhile overtakes one that changed before.
 pub(super) fn fire_watched() {
-    for watched in lists().watched.lock().values().filter(|w| w.is_due()) {
+    let watched = lists().watched.lock();
+    let due: Vec<&Sleeper> = watched.values().rev().filter(|w| w.is_due()).collect();
+    for watched in due.iter().rev() {
         wait::fire(watched.block);
     }
 }
