@@ -134,6 +134,24 @@ fn each_request_fails_once_and_the_next_works() {
     assert!(cells > 60, "{cells} cells");
 }
 
+/// A queue that the kernel does not let go of, asked twice, keeps what it uses until the driver is closed, which asks again;
+/// the program goes on.
+#[test]
+fn a_queue_that_the_kernel_keeps_harms_nobody() {
+    if !ready() {
+        return;
+    }
+    let requests = |run: &Run| run.calls.get("DESTROY_QUEUE").copied().unwrap_or(0);
+    let well = run("gfx900", 1, &[], &[]);
+    for after in [0, 1] {
+        let faults = format!("DESTROY_QUEUE=22x2+{after}");
+        let kept = run("gfx900", 1, &[("VKERNEL_FAULTS", &faults)], &[]);
+        assert_good(&kept, &faults);
+        assert!(kept.is_unrefused(), "{faults}: {}", kept.text());
+        assert_eq!(requests(&kept), requests(&well) + 2, "{faults}");
+    }
+}
+
 /// Without events a program's waits end all the same.
 #[test]
 fn a_kernel_without_events_serves() {

@@ -44,20 +44,20 @@ impl Queue {
             if word != 0 {
                 device.fail(self.descriptor.handle(), errors::status_of_exceptions(word));
             }
-            let scratch = device.scratch.lock().take();
+            let scratch = device.scratch.lock().take_if(|_| gone);
             if let Some(scratch) = scratch {
                 scratch::release(runtime, device.driver, self.descriptor.handle(), scratch);
             }
             bell::end(device.doorbell);
-            // Ends the handler, which holds a reference.
+            // Ends the handlers, which hold a reference each.
             device.failed.store(true, Ordering::Release);
-            device.inactive.value.store(errors::GONE, Ordering::Release);
-            crate::signal::wait::changed(device.inactive);
-            pool::retire(device.inactive);
-            if let Some(exceptions) = device.exceptions {
-                exceptions.value.store(errors::GONE, Ordering::Release);
-                crate::signal::wait::changed(exceptions);
-                pool::retire(exceptions);
+            for signal in [Some(device.inactive), device.exceptions].into_iter().flatten() {
+                signal.value.store(errors::GONE, Ordering::Release);
+                crate::signal::wait::changed(signal);
+                // A device that may still store to it would store to another signal.
+                if gone {
+                    pool::retire(signal);
+                }
             }
         }
         if !gone {
