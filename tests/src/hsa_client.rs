@@ -155,8 +155,13 @@ impl Machine<'_> {
     /// A command that runs a program on this machine.
     #[must_use]
     pub fn command(self, program: &Path) -> Command {
+        self.command_for(program, LIMIT)
+    }
+
+    /// As [`Self::command`], for so many seconds at most.
+    pub(crate) fn command_for(self, program: &Path, seconds: &str) -> Command {
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=10", LIMIT]).arg(program);
+        command.args(["--kill-after=10", seconds]).arg(program);
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if ["HSA_", "HANSA_", "ROCR_"]

@@ -339,9 +339,7 @@ fn memory_reaches_other_processes() {
     }
     let program = hip_client::program("ipc", hip_client::Build::of("gfx900"));
     for (side, names) in [(Side::Amd, "1"), (Side::Kfd, "1"), (Side::Kfd, "")] {
-        let mut command = side.command("gfx900", &program);
-        let output = command.env("VKERNEL_DKMS", names).output();
-        let output = output.expect("timeout is a part of every system");
+        let output = side.run(side.command("gfx900", &program).env("VKERNEL_DKMS", names));
         assert!(
             output.status.success(),
             "{side:?} {names:?}: {}",
