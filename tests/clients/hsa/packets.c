@@ -452,23 +452,24 @@ static void kernel_waits_for_the_host(void)
 
 static void time_stamps(void)
 {
+    enum { COUNT = 6, LONG = 1 };
     hsa_queue_t *queue = new_queue(gpu->handle, 64);
     uint32_t *out = shared_alloc(64 * 4);
     CHECK_OK(hsa_amd_profiling_set_profiler_enabled(queue, 1));
-    hsa_amd_profiling_dispatch_time_t times[3];
+    hsa_amd_profiling_dispatch_time_t times[COUNT];
     uint64_t before = 0, after = 0;
-    hsa_signal_t done[3];
+    hsa_signal_t done[COUNT];
     NEED_OK(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &before));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < COUNT; i++) {
         struct {
             uint32_t *out, rounds;
-        } arguments = { out, i == 1 ? 200000 : 200 };
+        } arguments = { out, i == LONG ? 200000 : 200 };
         done[i] = new_signal(1);
         dispatch(queue, &busy, &arguments, 12, 64, true, done[i]);
     }
-    NEED(wait_zero(done[2], WAIT_LIMIT));
+    NEED(wait_zero(done[COUNT - 1], WAIT_LIMIT));
     NEED_OK(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &after));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < COUNT; i++) {
         CHECK_OK(hsa_amd_profiling_get_dispatch_time(gpu->handle, done[i], &times[i]));
         CHECK(times[i].start < times[i].end, "dispatch %d: %lu to %lu", i, (unsigned long)times[i].start,
               (unsigned long)times[i].end);
@@ -476,12 +477,17 @@ static void time_stamps(void)
         uint64_t slack = ticks_per_second() / 2000;
         CHECK(times[i].start + slack >= before && times[i].end <= after + slack, "dispatch %d is outside of the time it had", i);
     }
-    CHECK(times[0].end <= times[1].start && times[1].end <= times[2].start, "dispatches in sequence overlap");
-    CHECK(times[1].end - times[1].start > 10 * (times[2].end - times[2].start),
-          "1000 times the work took %lu instead of %lu ticks", (unsigned long)(times[1].end - times[1].start),
-          (unsigned long)(times[2].end - times[2].start));
+    /* A device that others take the processor from may be long at little work, but not each time. */
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(i == 0 || times[i - 1].end <= times[i].start, "dispatch %d overlaps the one before", i);
+        if (i != LONG && times[i].end - times[i].start < least)
+            least = times[i].end - times[i].start;
+    }
+    CHECK(times[LONG].end - times[LONG].start > 10 * least, "1000 times the work took %lu instead of %lu ticks",
+          (unsigned long)(times[LONG].end - times[LONG].start), (unsigned long)least);
     CHECK_OK(hsa_amd_profiling_set_profiler_enabled(queue, 0));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < COUNT; i++)
         CHECK_OK(hsa_signal_destroy(done[i]));
     CHECK_OK(hsa_queue_destroy(queue));
     CHECK_OK(hsa_amd_memory_pool_free(out));
