@@ -9,7 +9,7 @@ use hansa_core::signal::{pool, Block};
 use hansa_plugin_api as api;
 use std::sync::atomic::Ordering;
 
-fn create(rig: Rig) -> (u64, &'static Processor) {
+pub(crate) fn create(rig: Rig) -> (u64, &'static Processor) {
     let description = api::QueueDescription {
         engine: 0,
         flags: 0,

@@ -234,8 +234,11 @@ impl Driver for FakeDriver {
     }
 
     fn destroy_queue(&self, queue: u64) -> Result<()> {
-        Processor::end(queue);
-        Ok(())
+        if Processor::end(queue) {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorCode::DEVICE_LOST, "the queue does not end"))
+        }
     }
 
     fn update_queue(&self, _queue: u64, _update: &api::QueueUpdate<'_>) -> Result<()> {

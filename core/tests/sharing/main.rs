@@ -14,6 +14,7 @@
 mod bells;
 mod counted;
 mod driver;
+mod ends;
 mod intercept;
 mod locked;
 mod memory;

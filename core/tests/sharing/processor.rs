@@ -33,6 +33,8 @@ struct Seen {
     allowance: u64,
     packets: Vec<Packet>,
     over: bool,
+    /// How often it refuses to end.
+    refusals: u32,
 }
 
 static ALL: Mutex<Option<HashMap<u64, &'static Processor>>> = Mutex::new(None);
@@ -59,6 +61,7 @@ impl Processor {
                 allowance: u64::MAX,
                 packets: Vec::new(),
                 over: false,
+                refusals: 0,
             }),
         }));
         ALL.lock()
@@ -69,9 +72,24 @@ impl Processor {
     }
 
     /// Ends it: it looks at the ring no more.
-    pub(crate) fn end(queue: u64) {
-        let processor = ALL.lock().unwrap().as_mut().unwrap().remove(&queue).unwrap();
-        processor.seen.lock().unwrap().over = true;
+    /// Answers whether it does not refuse.
+    pub(crate) fn end(queue: u64) -> bool {
+        let mut all = ALL.lock().unwrap();
+        let all = all.as_mut().unwrap();
+        let mut seen = all[&queue].seen.lock().unwrap();
+        if let Some(left) = seen.refusals.checked_sub(1) {
+            seen.refusals = left;
+            return false;
+        }
+        seen.over = true;
+        drop(seen);
+        all.remove(&queue);
+        true
+    }
+
+    /// Has it refuse so often to end.
+    pub(crate) fn refuse(&self, times: u32) {
+        self.seen.lock().unwrap().refusals = times;
     }
 
     /// How the runtime rings.
