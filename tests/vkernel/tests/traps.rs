@@ -18,8 +18,14 @@ const PROCESSORS: [&str; 11] = [
     "gfx1201",
 ];
 
-/// A kernel's exception arrives, its wave stands, and other queues go on.
-fn reports(processor: &str, kernel: kernels::Kernel, number: u32) {
+/// On each processor a kernel's exception arrives, its wave stands, and other queues go on.
+fn reports(kernel: kernels::Kernel, number: u32) {
+    for processor in PROCESSORS {
+        reports_on(processor, kernel, number);
+    }
+}
+
+fn reports_on(processor: &str, kernel: kernels::Kernel, number: u32) {
     let rig = rig(processor, ":debug");
     let mut other = Queue::new(&rig);
     let mut queue = Queue::new(&rig);
@@ -49,37 +55,27 @@ fn reports(processor: &str, kernel: kernels::Kernel, number: u32) {
 
 #[test]
 fn an_abort_is_reported() {
-    for processor in PROCESSORS {
-        reports(processor, kernels::ABORT, exception::WAVE_ABORT);
-    }
+    reports(kernels::ABORT, exception::WAVE_ABORT);
 }
 
 #[test]
 fn a_trap_of_another_number_is_reported() {
-    for processor in PROCESSORS {
-        reports(processor, kernels::TRAP, exception::WAVE_TRAP);
-    }
+    reports(kernels::TRAP, exception::WAVE_TRAP);
 }
 
 #[test]
 fn what_is_no_instruction_is_reported() {
-    for processor in PROCESSORS {
-        reports(processor, kernels::ILLEGAL, exception::WAVE_ILLEGAL);
-    }
+    reports(kernels::ILLEGAL, exception::WAVE_ILLEGAL);
 }
 
 #[test]
 fn wild_accesses_are_reported_by_the_wave_and_by_the_memory() {
-    for processor in PROCESSORS {
-        reports(processor, kernels::WILD, exception::WAVE_MEMORY_VIOLATION);
-    }
+    reports(kernels::WILD, exception::WAVE_MEMORY_VIOLATION);
 }
 
 #[test]
 fn addresses_that_none_can_be_are_reported() {
-    for processor in PROCESSORS {
-        reports(processor, kernels::APERTURE, exception::WAVE_APERTURE_VIOLATION);
-    }
+    reports(kernels::APERTURE, exception::WAVE_APERTURE_VIOLATION);
 }
 
 #[test]
